@@ -1,0 +1,57 @@
+"""The closed words of the format, as data. Everything that decides by a word asks here.
+
+An unknown word in an event makes the event *newer*: kept, counted, shown, and without effect (R12).
+"""
+
+from __future__ import annotations
+
+#: The format this gitmem writes and reads whole. A higher one is *newer*.
+VERSION = 1
+
+# change_type -> its class, which is what the rules read
+OPENING, CLOSING, ENDING, NEUTRAL, SUPERSEDING = "opening", "closing", "ending", "neutral", "superseding"
+CHANGE_TYPES = {
+    "add": OPENING,
+    "create": OPENING,
+    "modify": OPENING,
+    "index_add": OPENING,
+    "migrate": OPENING,
+    "revert": CLOSING,
+    "reject": CLOSING,
+    "remove": ENDING,
+    "delete": ENDING,
+    "index_remove": ENDING,
+    "rename": NEUTRAL,
+    "retype": NEUTRAL,
+    "supersede": SUPERSEDING,
+}
+
+REVIEW_ACTIONS = ("ratify", "dispute", "retract", "resolve")
+MARK_ACTIONS = ("seal", "unseal", "pin", "unpin", "mute", "unmute")
+LINK_HOWS = ("head", "post-commit", "amend", "rebase", "squash", "cherry-pick", "trailer", "import")
+CHANNELS = ("human", "agent", "hook", "import", "ci", "script")
+BASES = ("person", "evidence", "none")
+EFFECTS_WRITTEN = ("now", "when-ratified")
+REDACTION_MODES = ("plain", "approach", "entity")
+KINDS = ("change", "link", "review", "mark", "override", "redact")
+#: Named by the design for later rooms; to this gitmem they are newer.
+KINDS_RESERVED = ("lesson", "sleep")
+
+VERDICTS = ("contested", "rejected", "reverted", "reopened", "active", "removed")  # worst first
+TRUSTS = ("proposed", "ratified", "disputed", "retracted")
+EFFECTS = ("applied", "pending", "contested", "void")
+
+ENTITY_TYPES = (
+    "column",
+    "table",
+    "file",
+    "function",
+    "class",
+    "endpoint",
+    "dependency",
+    "env_var",
+    "index",
+    "schema",
+    "config",
+    "other",
+)

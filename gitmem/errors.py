@@ -1,0 +1,176 @@
+"""Every deliberate error: what happened, what to do next, and the exit status.
+
+The docstring of a class is its message, a template over the fields that the raiser gives.
+`hint` is a template too, and says what to do now. `code` is the exit status of the command;
+a number means one situation for ever and is never given to another (`docs/reference/errors.md` is
+generated from here, and a test walks the classes). Front ends catch `GitmemError` in one place.
+
+    0        success                     10-19   the situation: nothing here, busy, not allowed
+    1        a negative answer           20-29   the data: malformed, broken, newer, incomplete
+    2        usage                       30-39   git and the network
+    3        a bug                       130     Ctrl-C
+"""
+
+from __future__ import annotations
+
+
+class GitmemError(Exception):
+    """Something went wrong."""
+
+    code = 3
+    hint = ""
+    #: False where the class promises that nothing was written before it was raised.
+    written = False
+
+    def __init__(self, **fields: object) -> None:
+        self.fields = fields
+        super().__init__(self.message)
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    @property
+    def message(self) -> str:
+        """The sentence for the user; `fields["message"]` replaces the template where a case needs its own."""
+        own = self.fields.get("message")
+        return str(own) if own is not None else _fill(type(self).__doc__ or "", self.fields)
+
+    @property
+    def advice(self) -> str:
+        """What to do next, or an empty string."""
+        own = self.fields.get("hint")
+        return str(own) if own is not None else _fill(self.hint, self.fields)
+
+
+class _Known(dict[str, object]):
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+def _fill(template: str, fields: dict[str, object]) -> str:
+    return " ".join(template.format_map(_Known(fields)).split())
+
+
+# --- 1, 2: answers and usage -----------------------------------------------------------------
+
+
+class Negative(GitmemError):
+    """{what}"""
+
+    code = 1
+
+
+class Usage(GitmemError):
+    """{what}"""
+
+    code = 2
+    hint = "`git decisions {command} -h` shows what it takes."
+
+
+# --- 10-19: the situation --------------------------------------------------------------------
+
+
+class NoLog(GitmemError):
+    """this repository has no decision log yet."""
+
+    code = 10
+    hint = "`git decisions init` sets one up; `git decisions fetch` brings a team's."
+
+
+class LogBusy(GitmemError):
+    """the log is busy: {attempts} tries to append lost against other writers; nothing was written."""
+
+    code = 11
+    hint = "try again in a moment.{lock}"
+
+
+class UnknownId(GitmemError):
+    """no event has the id {id}; nothing was written."""
+
+    code = 12
+    hint = "`git decisions log` lists ids; any unique prefix of 4 or more characters will do."
+
+
+class AmbiguousId(GitmemError):
+    """{id} fits {count} events: {candidates}; nothing was written."""
+
+    code = 13
+    hint = "give one more character."
+
+
+class RuleViolation(GitmemError):
+    """{what}; nothing was written."""
+
+    code = 14
+
+
+class Refused(GitmemError):
+    """{field}: {what}; nothing was written."""
+
+    code = 15
+
+
+class OutsideRepository(GitmemError):
+    """{where} is not inside a git repository; gitmem keeps no store outside one."""
+
+    code = 16
+    hint = "change into a repository, or make one with `git init`."
+
+
+# --- 20-29: the data -------------------------------------------------------------------------
+
+
+class MalformedEvent(GitmemError):
+    """event {id} is malformed: {what}"""
+
+    code = 20
+    hint = "`git decisions verify` names every such event."
+
+
+class BrokenHistory(GitmemError):
+    """the log is broken at {place}: {what}"""
+
+    code = 21
+    hint = "`git decisions verify` lists all damage; another clone or `git reflog show refs/decisions/log` may hold a sound tip."
+
+
+class NewerFormat(GitmemError):
+    """this needs a newer gitmem: {what}"""
+
+    code = 22
+    hint = "upgrade with the tool that installed git-decisions."
+
+
+class Incomplete(GitmemError):
+    """the log is incomplete here: {what}"""
+
+    code = 23
+    hint = "fetch it in full: `git fetch --unshallow` or `git fetch --refetch --no-filter`."
+
+
+# --- 30-39: git and the network --------------------------------------------------------------
+
+
+class GitFailed(GitmemError):
+    """git failed: {what}"""
+
+    code = 30
+
+
+class RemoteRewound(GitmemError):
+    """the log of {remote} was rewound: {what}; nothing was changed."""
+
+    code = 31
+
+
+class RemoteRefused(GitmemError):
+    """{remote} does not take the log: {what}; it is safe here."""
+
+    code = 32
+
+
+class Interrupted(GitmemError):
+    """interrupted."""
+
+    code = 130
