@@ -75,7 +75,7 @@ class NoLog(GitmemError):
     """this repository has no decision log yet."""
 
     code = 10
-    hint = "`git decisions init` sets one up; `git decisions fetch` brings a team's."
+    hint = "`git decisions init` starts one; so does the first `git decisions record`."
 
 
 class LogBusy(GitmemError):
@@ -132,7 +132,7 @@ class BrokenHistory(GitmemError):
     """the log is broken at {place}: {what}"""
 
     code = 21
-    hint = "`git decisions verify` lists all damage; another clone or `git reflog show refs/decisions/log` may hold a sound tip."
+    hint = "`git decisions verify` lists all damage; the ref's reflog or another clone may hold a sound tip."
 
 
 class NewerFormat(GitmemError):

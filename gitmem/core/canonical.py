@@ -1,9 +1,10 @@
-"""Canonical bytes: the one JSON spelling of a value. Same value, same bytes, same id.
+"""Canonical bytes: the one JSON spelling of a value. Same value, same bytes, same id (F1-F3).
 
-A deliberate subset of RFC 8785: object keys are ASCII, numbers are integers within ±2^53, strings
-hold no lone surrogate, no key stands twice. Inside the subset Python's code-point order of keys and
-RFC 8785's UTF-16 order agree, and so do the two ways of writing a string, so any RFC 8785
-implementation makes our bytes. Outside it we refuse instead of guessing.
+A deliberate subset of RFC 8785: object keys are ASCII, numbers are integers between -2^53 and 2^53
+(both left out), strings hold no lone surrogate, no key stands twice, and nothing nests deeper than 32.
+Inside the subset Python's code-point order of keys and RFC 8785's UTF-16 order agree, and so do the two
+ways of writing a string, so any RFC 8785 implementation makes our bytes. Outside it we refuse instead of
+guessing.
 
 `encode` is the `rfc8785` package. `decode` accepts only what re-encodes to the same bytes; it asks
 the C encoder of the standard library, which writes the subset alike at a tenth of the price (a
@@ -14,8 +15,14 @@ from __future__ import annotations
 
 import json
 
-#: Integers beyond this have several spellings in JSON readers that use doubles (RFC 8785, appendix D).
-INTEGER_MAX = 2**53
+#: The largest magnitude of an integer: from 2^53 on, a reader that uses doubles takes two for one (RFC 8785, D).
+INTEGER_MAX = 2**53 - 1
+#: F3: how many objects and lists may lie in each other, the outermost counted. A number of the format and not the
+#: interpreter's recursion limit: what one machine reads, each must.
+DEPTH_MAX = 32
+
+_TOO_DEEP = f"nested deeper than {DEPTH_MAX}"
+_TOO_BIG = "an integer beyond ±(2^53 - 1)"
 
 # json.dumps builds an encoder on each call when given options; one instance, made once, is the same.
 _C_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), check_circular=False)
@@ -30,7 +37,7 @@ def encode(value: object) -> bytes:
 
     Raises NotCanonical where the value is outside the subset.
     """
-    _check(value)
+    _check(value, DEPTH_MAX)
     import rfc8785  # here: a reader never needs it
 
     return rfc8785.dumps(value)  # type: ignore[arg-type]
@@ -46,24 +53,34 @@ def decode(data: bytes) -> dict[str, object]:
     except UnicodeDecodeError as error:
         raise NotCanonical(f"not UTF-8 at byte {error.start}") from None
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise NotCanonical(f"not JSON ({error})") from None
+        value, end = _DECODER.raw_decode(text)
+    except NotCanonical:
+        raise
+    except RecursionError:
+        raise NotCanonical(_TOO_DEEP) from None
+    except ValueError:  # its message and position are the interpreter's own and change with it
+        raise NotCanonical("not JSON") from None
     if type(value) is not dict:
         raise NotCanonical("not a JSON object")
-    # Duplicate keys, floats, NaN, spaces, escapes and key order all show as other bytes here.
-    try:
-        _check(value)
-        again = _C_ENCODER.encode(value)
-    except RecursionError:
-        raise NotCanonical("nested too deep") from None
-    if again != text:
+    if end != len(text):
+        raise NotCanonical(f"something follows the JSON object at character {end}")
+    # The walk can be spared where it would find nothing: numbers were looked at while they were read, what
+    # is not ASCII has to be spelt as itself, and few brackets can't nest deep.
+    if not text.isascii() or text.count("[") + text.count("{") > DEPTH_MAX:
+        _check(value, DEPTH_MAX)
+    # F2: duplicate keys, spaces, escapes (of surrogates too), key order and -0 all show as other bytes here.
+    if _C_ENCODER.encode(value) != text:
         raise NotCanonical("not the canonical spelling (RFC 8785)")
     return value
 
 
-def _check(value: object) -> None:
-    """Refuse what the subset leaves out; walks the whole value."""
+def size(value: object) -> int:
+    """Return how many canonical bytes `value` takes, where it is in the subset."""
+    return len(_C_ENCODER.encode(value).encode("utf-8"))
+
+
+def _check(value: object, depth: int) -> None:
+    """Refuse what the subset leaves out; walks the whole value, `depth` levels down at most."""
     kind = type(value)
     if kind is str:
         if not value.isascii():  # type: ignore[attr-defined]
@@ -73,14 +90,32 @@ def _check(value: object) -> None:
                 raise NotCanonical("a lone surrogate") from None
     elif kind is int:
         if not -INTEGER_MAX <= value <= INTEGER_MAX:  # type: ignore[operator]
-            raise NotCanonical(f"an integer beyond ±2^53: {value}")
+            raise NotCanonical(_TOO_BIG)
     elif kind is dict:
+        if not depth:
+            raise NotCanonical(_TOO_DEEP)
         for key, inner in value.items():  # type: ignore[attr-defined]
             if type(key) is not str or not key.isascii():
                 raise NotCanonical(f"a key that is not ASCII: {key!r}")
-            _check(inner)
+            _check(inner, depth - 1)
     elif kind is list:
+        if not depth:
+            raise NotCanonical(_TOO_DEEP)
         for inner in value:  # type: ignore[attr-defined]
-            _check(inner)
+            _check(inner, depth - 1)
     elif value is not None and kind is not bool:
         raise NotCanonical(f"a {kind.__name__}: only objects, lists, strings, integers, true, false and null")
+
+
+def _integer(text: str) -> int:
+    # 16 digits and a sign; longer ones can't be in range, and int() of thousands of digits is slow or refused
+    if len(text) <= 17 and -INTEGER_MAX <= (number := int(text)) <= INTEGER_MAX:
+        return number
+    raise NotCanonical(_TOO_BIG)
+
+
+def _no_number(text: str) -> object:
+    raise NotCanonical(f"{text[:40]}: numbers are integers, without fraction or exponent")
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_no_number, parse_constant=_no_number)

@@ -15,15 +15,39 @@ class Draft:
     fields    the fields of that kind (and `scope`, `source`), by their names in the format; no common ones
     reopens   append the supersede of what stands closed together with the change (a person's `--reopens`)
     whole     a reject without an approach is meant to close the entity as a whole (`--whole`)
+    redact_secrets  store a marker in the place of what looks like a secret (`--redact-secrets`)
+    allow_secret    store it as it is (a person's `--allow-secret`)
     """
 
-    __slots__ = ("fields", "kind", "reopens", "whole")
+    __slots__ = ("allow_secret", "fields", "kind", "redact_secrets", "reopens", "whole")
 
-    def __init__(self, kind: str, fields: dict[str, object], *, reopens: bool = False, whole: bool = False) -> None:
+    def __init__(
+        self,
+        kind: str,
+        fields: dict[str, object],
+        *,
+        reopens: bool = False,
+        whole: bool = False,
+        redact_secrets: bool = False,
+        allow_secret: bool = False,
+    ) -> None:
         self.kind = kind
         self.fields = fields
         self.reopens = reopens
         self.whole = whole
+        self.redact_secrets = redact_secrets
+        self.allow_secret = allow_secret
+
+    def with_fields(self, fields: dict[str, object]) -> Draft:
+        """Return the draft of other `fields` for which its writer asked the same."""
+        return Draft(
+            self.kind,
+            fields,
+            reopens=self.reopens,
+            whole=self.whole,
+            redact_secrets=self.redact_secrets,
+            allow_secret=self.allow_secret,
+        )
 
 
 class Writer:

@@ -2,13 +2,14 @@
 
 `users.email`, `users`, `src/auth.py::login`, `src/auth.py`, `api/v1/users`, `deps/stripe`,
 `env/STRIPE_KEY`. `deps/`, `env/` and `api/` come first; a known file suffix makes a file, not a column.
-The relation between a name and what it lies below is part of format 1 (a rename joins what is below the
-two names, R4), and so is the list of suffixes.
+The spelling, the relation between a name and what it lies below (a rename joins what is below the two
+names, R4) and the list of suffixes are part of format 1 (`docs/format.md`, F18): letters are compared by
+frozen tables, and only ASCII letters have a case here.
 """
 
 from __future__ import annotations
 
-import unicodedata
+import re
 
 from gitmem.core import characters
 
@@ -20,19 +21,33 @@ PREFIXES = {"deps": "dependency", "env": "env_var", "api": "endpoint"}
 # Frozen with format 1: a suffix in this list makes `a/b.suffix` (and `b.suffix`) a file.
 FILE_SUFFIXES = frozenset(
     """
-    adoc asm astro avsc awk bash bat bazel bib bicep bzl c cc cfg cjs clj cljs cmake cmd coffee conf cpp cr
-    cs cshtml csproj css csv cts cu cue cxx d dart dhall diff dockerfile ejs el elm env erb erl ex exs f90
-    fish fs fsx gemspec gitignore glsl go gql gradle graphql groovy h haml hbs hcl hh hpp hrl hs htm html
-    hxx idl inc ini ino ipynb j2 java jinja jl js json json5 jsonc jsonl jsp jsx kt kts lean less lisp lock
-    log lua m md mdx mjs mk ml mli mm mod mts nim nix nu pas patch php pl plist pm po proto prisma ps1 psm1
-    pug pxd py pyi pyx r rake rb rego rkt rmd rs rst ru sass sbt scala scm scss sh sol sql sum sv svelte svg
-    swift tcl tex tf tfvars thrift tmpl toml ts tsv tsx txt v vb vhd vim vue wat wgsl xml xsd xsl yaml yml
-    zig zsh
+    adb adoc ads asm astro avsc awk bash bat bats bazel bib bicep bzl c cabal capnp cc cfg cjs clj cljc cljs
+    cmake cmd coffee conf cpp cr cs cshtml csproj css csv cts cu cue cxx cypher d dart dbml dhall dockerfile
+    dts dtsi edn eex ejs el elm erb erl ex exs f90 f95 fbs fish fs fsproj fsx gd gemspec geojson gif gitignore
+    glsl go gql gradle graphql graphqls groovy h haml hbs hcl heex hh hpp hrl hs htm html hx hxx ico idl ini
+    ino ipynb j2 java jinja jl jpeg jpg js json json5 jsonc jsonl jsonnet jsp jsx ksh kt kts lean less
+    libsonnet liquid lisp lua m md mdx metal mjs mk ml mli mm mts mustache nim nix njk nu pas pbxproj pem php
+    phtml pl plist pm png po podspec pot prisma proto ps1 psm1 pug purs pxd py pyi pyx qml r rake razor rb
+    rego resx rkt rmd rs rst ru sass sbt scala scm scss sh slim sln sol sql storyboard styl sv svelte svg
+    swift tcl tex tf tfvars thrift tmpl toml tpl ts tsv tsx twig txt v vb vbproj vcxproj vert vhd vim vue wat
+    webp wgsl woff woff2 xaml xcconfig xib xml xsd xsl xslt yaml yml zig zon zsh
     """.split()
 )
-#: Files that have no suffix.
+#: Suffixes that are good names for columns too: these make a file only below a folder (`logs/web.log`, but `jobs.log`).
+FILE_SUFFIXES_BELOW = frozenset(
+    """
+    bak bin db diff env example in inc key lock log map mod org patch pdf properties sample service snap spec
+    strings sum template zip
+    """.split()
+)
+#: Files that no suffix tells.
 FILE_NAMES = frozenset(
-    "dockerfile makefile gemfile rakefile procfile jenkinsfile vagrantfile justfile brewfile pipfile license readme codeowners".split()
+    """
+    brewfile bun.lock cargo.lock codeowners composer.lock containerfile copying dockerfile earthfile
+    flake.lock gemfile gemfile.lock gnumakefile go.mod go.sum go.work jenkinsfile justfile kbuild kconfig
+    license makefile mix.lock pdm.lock pipfile pipfile.lock podfile podfile.lock poetry.lock procfile
+    pubspec.lock rakefile readme snakefile tiltfile uv.lock vagrantfile yarn.lock
+    """.split()
 )
 
 SYMBOL = "::"
@@ -46,17 +61,41 @@ def canonical(text: str) -> str:
     """Return the one spelling of the entity path `text`. Raises BadName.
 
     NFC, trimmed, `\\` turned to `/`, no `.`, `..`, doubled or trailing separators, no control or
-    zero-width characters, at most 1,024 bytes. Letter case is kept; names match without it (`key`).
+    zero-width characters, at most 1,024 bytes. Letter case is kept; names match without it.
     """
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
-    bad = characters.first_invisible(text.strip())
+    name = spell(characters.nfc(text))
+    if len(name.encode("utf-8")) > PATH_MAX_BYTES:
+        raise BadName(f"it is longer than {PATH_MAX_BYTES:,} bytes")
+    return name
+
+
+# Most names: nothing in these that `spell` would change or refuse.
+_PLAIN = re.compile(r"[A-Za-z0-9_@-]+(?:[./][A-Za-z0-9_@-]+)*(?:::[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*)?")
+
+
+def is_spelt(name: str) -> bool:
+    """Say whether `name` is spelt as `canonical` would, but for its letters' NFC and its length.
+
+    This much a reader demands of an event: it asks nothing of any Unicode table but the frozen ones.
+    """
+    if _PLAIN.fullmatch(name):
+        return True
+    try:
+        return spell(name) == name
+    except BadName:
+        return False
+
+
+def spell(text: str) -> str:
+    """Return `text` with its separators, blanks and dots in their one spelling. Raises BadName."""
+    text = text.strip(characters.BLANKS)
+    bad = characters.first_invisible(text)
     if bad:
         raise BadName(f"it holds the character U+{ord(bad):04X}, which can't be seen")
-    path, mark, symbol = text.strip().replace("\\", "/").partition(SYMBOL)
+    path, mark, symbol = text.replace("\\", "/").partition(SYMBOL)
     parts: list[str] = []
     for part in path.split("/"):
-        part = part.strip()
+        part = part.strip(characters.BLANKS)
         if part in ("", "."):
             continue
         if part == "..":
@@ -66,24 +105,26 @@ def canonical(text: str) -> str:
             continue
         parts.append(part)
     name = "/".join(parts)
-    symbol = symbol.strip().strip(":")
-    if mark and symbol:
-        name += SYMBOL + symbol
-    elif mark:
+    symbol = symbol.strip(_AROUND_SYMBOL)
+    if not name.strip("./:"):
+        raise BadName(f"nothing stands before `{SYMBOL}`" if mark and symbol else "it is empty")
+    if not mark:
+        return name
+    if not symbol:
         raise BadName(f"nothing follows `{SYMBOL}`")
-    if not name or not name.strip("./:"):
-        raise BadName("it is empty")
-    if len(name.encode("utf-8", "replace")) > PATH_MAX_BYTES:
-        raise BadName(f"it is longer than {PATH_MAX_BYTES:,} bytes")
-    return name
+    return name + SYMBOL + symbol
+
+
+_AROUND_SYMBOL = characters.BLANKS + ":"
 
 
 def parents(name: str) -> list[str]:
-    """Return what `name` lies below, nearest first: `src/a.py::f` lies below `src/a.py` and `src`."""
+    """Return what the canonical `name` lies below, nearest first: `src/a.py::f` lies below `src/a.py` and `src`."""
     found = []
     at = _parent(name)
     while at:
-        found.append(at)
+        if at.strip("./:"):  # `:` above `:/x` is no name
+            found.append(at)
         at = _parent(at)
     return found
 
@@ -91,47 +132,87 @@ def parents(name: str) -> list[str]:
 def _parent(name: str) -> str:
     path, mark, symbol = name.partition(SYMBOL)
     if mark:
-        outer, dot, _ = symbol.rpartition(".")
-        return f"{path}{SYMBOL}{outer}" if dot and outer else path
+        cut = max(symbol.rfind("."), symbol.rfind(SYMBOL))
+        outer = symbol[:cut].rstrip(_AROUND_OUTER) if cut > 0 else ""
+        return f"{path}{SYMBOL}{outer}" if outer else path
     folder, slash, last = path.rpartition("/")
-    if not _is_file_name(last) and path.partition("/")[0].lower() not in PREFIXES:
+    if not _names_file(path) and not _has_prefix(path):
         outer, dot, _ = last.rpartition(".")
+        outer = outer.rstrip(_AROUND_OUTER)
         if dot and outer:
             return f"{folder}{slash}{outer}"
     return folder
 
 
-def _is_file_name(last: str) -> bool:
-    stem, dot, suffix = last.rpartition(".")
-    lower = last.lower()
-    return lower in FILE_NAMES or (bool(dot) and suffix.lower() in FILE_SUFFIXES) or lower.startswith(".")
+# What is left of a cut at a dot: `a..b` lies below `a`, and no parent ends in what `spell` would trim.
+_AROUND_OUTER = _AROUND_SYMBOL + "."
+
+
+def _has_prefix(path: str) -> bool:
+    return _lower(path.partition("/")[0]) in PREFIXES
+
+
+def _names_file(path: str) -> bool:
+    folder, _, last = path.rpartition("/")
+    last = _lower(last)
+    _, dot, suffix = last.rpartition(".")
+    if dot and (suffix in FILE_SUFFIXES or (folder and suffix in FILE_SUFFIXES_BELOW)):
+        return True
+    return last in FILE_NAMES or last.startswith(".")
+
+
+def _lower(text: str) -> str:
+    # ASCII letters only: what the tables above don't hold needs no case, and Unicode's case tables change.
+    return text.lower() if text.isascii() else text
 
 
 def is_file(name: str) -> bool:
-    """Say whether `name` is written as a file."""
-    first = name.partition("/")[0].lower()
-    return SYMBOL not in name and _is_file_name(name.rpartition("/")[2]) and not (first in PREFIXES and "/" in name)
+    """Say whether the canonical `name` is written as a file (`deps/x.js` is a dependency)."""
+    return SYMBOL not in name and _names_file(name) and not ("/" in name and _has_prefix(name))
 
 
 def entity_type(name: str) -> str:
-    """Return the kind of thing that the canonical `name` is, judged by its spelling."""
-    first, slash, _ = name.partition("/")
-    if slash and first.lower() in PREFIXES:
-        return PREFIXES[first.lower()]
+    """Return the kind of thing that the canonical `name` is, judged by its spelling (for a writer that isn't told)."""
     if SYMBOL in name:
-        last = name.rpartition(SYMBOL)[2].rpartition(".")[2]
+        last = re.split(r"\.|::", name.partition(SYMBOL)[2])[-1]
         return "class" if last[:1].isupper() and not last.isupper() else "function"
-    if is_file(name):
+    if "/" in name and _has_prefix(name):
+        return PREFIXES[_lower(name.partition("/")[0])]
+    if _names_file(name):
         return "file"
     if "." in name.rpartition("/")[2]:
         return "column"
-    return "other" if slash else "table"
+    return "other" if "/" in name else "table"
 
 
 def file_of(name: str) -> str:
-    """Return the file that an entity path names or lies in, or an empty string."""
+    """Return the file that an entity path may name or lie in, or an empty string.
+
+    Looks at the suffix only: `api/users.py` is the name of an endpoint and may well be that file.
+    """
     path = name.partition(SYMBOL)[0]
-    return path if is_file(path) else ""
+    return path if _names_file(path) else ""
+
+
+def place_of(name: str) -> str:
+    """Return where in the repository the thing named by an entity path may lie, or "" where the name tells no place.
+
+    A file, a folder, what lies in them; not a table, a dependency or an endpoint.
+    """
+    path = name.partition(SYMBOL)[0]
+    if _names_file(path):
+        return path
+    return path if "/" in path and not _has_prefix(path) else ""
+
+
+def sees(scope: str, other: str) -> bool:
+    """Say whether a read in `scope` sees what was recorded in `other`: its own, those above and those below it.
+
+    A sibling's never. `store.listing.scope_predicate` is the same in SQL.
+    """
+    if not scope or not other or scope == other:
+        return True
+    return scope.startswith(other + "/") or other.startswith(scope + "/")
 
 
 def ancestors_scope(scope: str) -> list[str]:

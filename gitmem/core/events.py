@@ -1,14 +1,14 @@
 """Events: what one is made of, how its bytes are read, and what makes bytes no event.
 
 `parse` is a total reader: it accepts every event that follows the format, keeps fields it does not
-know, and takes what a newer gitmem wrote as *newer*. `build` is the strict writer. Both use the one
-table `FIELDS`; `docs/format.md` is that table in prose, rule by rule (F…).
+know, and takes what a newer gitmem wrote as *newer*. `build` is the strict writer: it refuses more, and
+brings text to one spelling. Both use the one table `SHAPES`; `docs/format.md` is that table in prose, rule
+by rule (F…).
 """
 
 from __future__ import annotations
 
-import hashlib
-import unicodedata
+from collections.abc import Iterable, Mapping
 
 from gitmem.core import canonical, characters, ids
 from gitmem.core.vocabulary import (
@@ -16,7 +16,6 @@ from gitmem.core.vocabulary import (
     CHANGE_TYPES,
     CHANNELS,
     EFFECTS_WRITTEN,
-    KINDS,
     LINK_HOWS,
     MARK_ACTIONS,
     REDACTION_MODES,
@@ -28,7 +27,10 @@ from gitmem.core.vocabulary import (
 TEXT_MAX = 64 * 1024
 FIELD_MAX = 4 * 1024
 ENTITY_MAX = 1024
+WORD_MAX = 64
 EVENT_MAX = 256 * 1024
+#: A tombstone may keep nearly all of a large event (its ids), and adds its own id and four oids.
+TOMBSTONE_MAX = EVENT_MAX + 1024
 LIST_MAX = 4096
 
 
@@ -37,9 +39,11 @@ class Malformed(ValueError):
 
 
 # --- the fields ------------------------------------------------------------------------------
-# shape -> how a value of the field looks; the checks are in _SHAPES below.
 
-COMMON = {
+#: What a name means, everywhere and for ever: one name has one shape, in each kind and in every version, so
+#: that an older gitmem can read what it must of a newer event (F6). The shapes are in `shapes.BY_NAME`; a
+#: tuple is a closed set of words, which only a higher `v` may extend.
+SHAPES: dict[str, str | tuple[str, ...]] = {
     "v": "version",
     "kind": "word",
     "clock": "clock",
@@ -47,49 +51,98 @@ COMMON = {
     "recorded_at": "time",
     "author": "author",
     "after": "ids",
-    "scope": "field",
+    "scope": "scope",
     "channel": CHANNELS,
     "basis": BASES,
     "tool": "field",
+    "agent": "field",
+    "session_id": "field",
+    "policy": "field",
+    "source": "field",
+    "allow_secret": "flag",
+    "entity_path": "entity",
+    "entity_type": "word",
+    "change_type": "word",
+    "reasoning": "text",
+    "approach": "field",
+    "instead": "field",
+    "constraint": "field",
+    "diff": "text",
+    "supersedes": "ids+",
+    "targets": "ids+",
+    "effect": EFFECTS_WRITTEN,
+    "renamed_from": "entity",
+    "valid_from": "time",
+    "valid_to": "time",
+    "revisit_after": "field",
+    "stale_when": "field",
+    "expires_when": "field",
+    "changeset_id": "field",
+    "fingerprint": "fingerprint",
+    "patterns": "patterns",
+    "anchors": "anchors",
+    "base": "base",
+    "evidence": "fields",
+    "tags": "fields",
+    "commit": "oid",
+    "tree": "oid",
+    "patch_id": "oid",
+    "how": "word",
+    "replaces": "oids",
+    "renames": "pairs",
+    "action": "word",
+    "reason": "text",
+    "until": "time",
+    "for_session": "field",
+    "mode": REDACTION_MODES,
+    "old_tip": "oid",
+    "before": "time",
+    "count": "count",
+    "merkle_root": "id",
 }
-COMMON_OPTIONAL = {"agent": "field", "session_id": "field", "policy": "field", "source": "field"}
-REQUIRED: dict[str, dict[str, object]] = {
-    "change": {"entity_path": "entity", "entity_type": "word", "change_type": "word", "reasoning": "text"},
-    "link": {"targets": "ids+", "commit": "oid", "how": "word"},
-    "review": {"action": "word", "targets": "ids+", "reason": "text"},
-    "mark": {"action": "word", "targets": "ids+", "reason": "text"},
-    "override": {"targets": "ids+", "reason": "text"},
-    "redact": {"targets": "ids+", "reason": "text", "mode": REDACTION_MODES, "old_tip": "oid"},
+#: What every event of every version has: enough to place it, to spell its commit and to run *saw* through it.
+ENVELOPE = ("v", "kind", "clock", "recorded_at", "author", "after")
+#: What every event of format 1 has, whatever its kind, and what it may have.
+COMMON = (*ENVELOPE, "nonce", "scope", "channel", "basis", "tool")
+COMMON_OPTIONAL = ("agent", "session_id", "policy", "source", "allow_secret")
+#: What an event of a kind has besides, and what it may have. A name that stands in neither is, in that kind, an
+#: unknown field: kept, and without effect.
+REQUIRED: dict[str, tuple[str, ...]] = {
+    "change": ("entity_path", "entity_type", "change_type", "reasoning"),
+    "link": ("targets", "commit", "how"),
+    "review": ("action", "targets", "reason"),
+    "mark": ("action", "targets", "reason"),
+    "override": ("targets", "reason"),
+    "redact": ("reason", "mode", "old_tip"),
 }
-OPTIONAL: dict[str, dict[str, object]] = {
-    "change": {
-        "approach": "field",
-        "instead": "field",
-        "constraint": "field",
-        "diff": "text",
-        "supersedes": "ids+",
-        "targets": "ids+",
-        "effect": EFFECTS_WRITTEN,
-        "renamed_from": "entity",
-        "valid_from": "time",
-        "valid_to": "time",
-        "revisit_after": "field",
-        "stale_when": "field",
-        "expires_when": "field",
-        "changeset_id": "field",
-        "fingerprint": "object",
-        "patterns": "fields",
-        "anchors": "fields",
-        "base": "object",
-        "evidence": "fields",
-        "tags": "fields",
-        "allow_secret": "flag",
-    },
-    "link": {"tree": "oid", "patch_id": "oid", "replaces": "oids", "renames": "pairs"},
-    "review": {"effect": EFFECTS_WRITTEN, "evidence": "fields"},
-    "mark": {"until": "time"},
-    "override": {},
-    "redact": {},
+OPTIONAL: dict[str, tuple[str, ...]] = {
+    "change": (
+        "approach",
+        "instead",
+        "constraint",
+        "diff",
+        "supersedes",
+        "targets",
+        "effect",
+        "renamed_from",
+        "valid_from",
+        "valid_to",
+        "revisit_after",
+        "stale_when",
+        "expires_when",
+        "changeset_id",
+        "fingerprint",
+        "patterns",
+        "anchors",
+        "base",
+        "evidence",
+        "tags",
+    ),
+    "link": ("tree", "patch_id", "replaces", "renames"),
+    "review": ("effect", "evidence"),
+    "mark": ("until",),
+    "override": ("for_session",),
+    "redact": ("targets", "before", "count", "merkle_root"),
 }
 #: A word of these that we do not know makes the event newer, not malformed (R12).
 OPEN_WORDS = {
@@ -98,7 +151,8 @@ OPEN_WORDS = {
     "review": ("action", frozenset(REVIEW_ACTIONS)),
     "mark": ("action", frozenset(MARK_ACTIONS)),
 }
-#: What a tombstone keeps of an event (design §2.6); all else goes.
+#: What a tombstone keeps of an event (F26); all else goes. Frozen for `v` 1: two clones that redact one event
+#: must write one tombstone, so a field that a later release adds can't join this list.
 STRUCTURAL = (
     "v",
     "kind",
@@ -123,14 +177,21 @@ STRUCTURAL = (
     "renamed_from",
     "renames",
     "source",
+    "commit",
+    "how",
 )
+
+
+#: What each kind needs, the common fields included.
+_REQUIRED = {kind: (*COMMON, *REQUIRED[kind]) for kind in REQUIRED}
 
 
 class Event:
     """An immutable fact. Structural fields are attributes; everything is in `fields`.
 
     `fields` is the object as its canonical bytes spell it (of a tombstone: what is left). Treat both
-    as read-only. A field that the event does not have is "" or () or None here, by its shape.
+    as read-only. A field that the event does not have, or that its kind has no use for, is "" or () or 0
+    here, by its shape.
     """
 
     __slots__ = (
@@ -181,7 +242,8 @@ class Event:
     renamed_from: str
     until: str
     newer: bool
-    #: "" or the form of the tombstone that stands in the event's place: plain, approach, entity.
+    #: "" or the form of the tombstone that stands in the event's place: plain, approach, entity; or
+    #: `UNREADABLE`, for bytes that never were an event: then only `id` is known.
     redacted: str
 
     def __init__(self, event_id: str, fields: dict[str, object], *, redacted: str = "") -> None:
@@ -190,36 +252,49 @@ class Event:
         self.fields = fields
         self.redacted = redacted
         self.kind = get("kind", "")  # type: ignore[assignment]
+        self.newer = is_newer(fields)
         self.clock = get("clock", 0)  # type: ignore[assignment]
-        self.after = tuple(get("after", ()))  # type: ignore[arg-type]
-        self.supersedes = tuple(get("supersedes", ()))  # type: ignore[arg-type]
-        self.targets = tuple(get("targets", ()))  # type: ignore[arg-type]
-        self.change_type = get("change_type", "")  # type: ignore[assignment]
-        self.action = get("action", "")  # type: ignore[assignment]
         self.scope = get("scope", "")  # type: ignore[assignment]
-        self.entity_path = get("entity_path", "")  # type: ignore[assignment]
-        self.approach = get("approach", "")  # type: ignore[assignment]
         self.author = get("author", "")  # type: ignore[assignment]
         self.channel = get("channel", "")  # type: ignore[assignment]
         self.basis = get("basis", "")  # type: ignore[assignment]
-        self.effect = get("effect", "")  # type: ignore[assignment]
         self.source = get("source", "")  # type: ignore[assignment]
-        self.valid_from = get("valid_from", "")  # type: ignore[assignment]
         self.recorded_at = get("recorded_at", "")  # type: ignore[assignment]
+        # *saw* runs through these in every kind (R12)
+        self.after = tuple(get("after", ()))  # type: ignore[arg-type]
+        self.supersedes = tuple(get("supersedes", ()))  # type: ignore[arg-type]
+        self.targets = tuple(get("targets", ()))  # type: ignore[arg-type]
+        foreign = _FOREIGN.get(self.kind)
+        if foreign and not fields.keys().isdisjoint(foreign):
+            get = {name: value for name, value in fields.items() if name not in foreign}.get
+        self.change_type = get("change_type", "")  # type: ignore[assignment]
+        self.action = get("action", "")  # type: ignore[assignment]
+        self.entity_path = get("entity_path", "")  # type: ignore[assignment]
+        self.approach = get("approach", "")  # type: ignore[assignment]
+        self.effect = get("effect", "")  # type: ignore[assignment]
+        self.valid_from = get("valid_from", "")  # type: ignore[assignment]
         self.renamed_from = get("renamed_from", "")  # type: ignore[assignment]
         self.until = get("until", "")  # type: ignore[assignment]
-        self.newer = is_newer(fields)
 
     def __repr__(self) -> str:
         what = self.change_type or self.action or self.fields.get("how", "")
         return f"<Event {ids.short(self.id)} {self.kind} {what} {self.entity_path}>"
 
 
+# kind -> the attributes of Event that it has no use for: a review with a `change_type` is none the more a change
+_FOREIGN = {
+    kind: frozenset(
+        ("change_type", "action", "entity_path", "approach", "effect", "valid_from", "renamed_from", "until")
+    ).difference(REQUIRED[kind], OPTIONAL[kind])
+    for kind in REQUIRED
+}
+
+
 # --- reading ---------------------------------------------------------------------------------
 
 
 def parse(data: bytes) -> Event:
-    """Return the event whose canonical bytes are `data`. Raises Malformed."""
+    """Return the event whose canonical bytes are `data`. Raises Malformed, and nothing else."""
     if len(data) > EVENT_MAX:
         raise Malformed(f"{len(data):,} bytes, more than {EVENT_MAX:,}")  # F5
     try:
@@ -230,316 +305,281 @@ def parse(data: bytes) -> Event:
     return Event(ids.of(data), fields)
 
 
-def is_newer(fields: dict[str, object]) -> bool:
-    """Say whether a newer gitmem wrote this: a higher `v`, an unknown kind, or an unknown word (R12)."""
+def is_newer(fields: Mapping[str, object]) -> bool:
+    """Say whether a newer gitmem wrote this: a higher `v`, an unknown kind, or an unknown word (F15, R12)."""
     if fields.get("v") != VERSION:
         return True
     kind = fields.get("kind")
-    if kind not in REQUIRED:
+    if type(kind) is not str or kind not in REQUIRED:
         return True
-    word = OPEN_WORDS.get(kind)  # type: ignore[arg-type]
+    word = OPEN_WORDS.get(kind)
     return word is not None and fields.get(word[0]) not in word[1]
 
 
-def check(fields: dict[str, object]) -> None:
-    """Raise Malformed where `fields` break the format; unknown fields and words pass (F6)."""
-    for name, shape in COMMON.items():
-        if name not in fields:
-            raise Malformed(f"{name} is missing")
-        problem = _SHAPES[shape](fields[name]) if type(shape) is str else _one_of(fields[name], shape)
-        if problem and not (type(shape) is not str and fields["v"] != VERSION):
-            raise Malformed(f"{name}: {problem}")
-    if fields["v"] != VERSION:
-        return
-    kind: str = fields["kind"]  # type: ignore[assignment]
-    required = REQUIRED.get(kind)
-    if required is None:
-        return
+def check(fields: Mapping[str, object]) -> None:
+    """Raise Malformed where `fields` break the format; unknown fields and words pass (F6).
+
+    The strings of `fields` have to be free of lone surrogates, as `canonical.decode` leaves them.
+    """
+    from gitmem.core import shapes
+
+    problem = "is missing" if "v" not in fields else shapes.version(fields["v"])
+    if problem:
+        raise Malformed("v is missing" if "v" not in fields else f"v: {problem}")
+    ours = fields["v"] == VERSION
+    kind = fields.get("kind")
+    required = _REQUIRED.get(kind, COMMON) if ours and type(kind) is str else ENVELOPE
     for name in required:
         if name not in fields:
             raise Malformed(f"{name} is missing")
-    shapes = _ALL_SHAPES[kind]
-    for name, value in fields.items():
-        shape = shapes.get(name)
-        if shape is None or name in COMMON:
-            continue
-        problem = _SHAPES[shape](value) if type(shape) is str else _one_of(value, shape)
-        if problem:
-            raise Malformed(f"{name}: {problem}")
-
-
-def _one_of(value: object, words: object) -> str:
-    return "" if value in words else f"{value!r} is none of {', '.join(words)}"  # type: ignore[operator,arg-type]
-
-
-def _string(value: object, most: int, *, empty: bool = True) -> str:
-    if type(value) is not str:
-        return "not a string"
-    if len(value) > most or (not value.isascii() and len(value.encode()) > most):
-        return f"longer than {most:,} bytes"
-    if not empty and not value:
-        return "empty"
-    return ""
-
-
-def _version(value: object) -> str:
-    return "" if type(value) is int and value >= 1 else "not a positive integer"
-
-
-def _clock(value: object) -> str:
-    return "" if type(value) is int and 1 <= value < canonical.INTEGER_MAX else "not an integer from 1 below 2^53"
-
-
-def _nonce(value: object) -> str:
-    fits = type(value) is str and len(value) == 32 and _HEX.issuperset(value)
-    return "" if fits else "not 32 lower-case hex digits"
-
-
-_HEX = frozenset("0123456789abcdef")
-_DIGITS = frozenset("0123456789")
-
-
-def _time(value: object) -> str:
-    """Times have one spelling, so that they sort as text: 2026-11-30T12:00:00.000000Z, years 1970-9999 (F9)."""
-    if (
-        type(value) is str
-        and len(value) == 27
-        and value[4] == value[7] == "-"
-        and value[10] == "T"
-        and value[13] == value[16] == ":"
-        and value[19] == "."
-        and value[26] == "Z"
-        and _DIGITS.issuperset(value[:4] + value[5:7] + value[8:10] + value[11:13] + value[14:16] + value[17:19] + value[20:26])
-        and value[:4] >= "1970"
-        and "01" <= value[5:7] <= "12"
-        and "01" <= value[8:10] <= _days(value[:4], value[5:7])
-        and value[11:13] <= "23"
-        and value[14:16] <= "59"
-        and value[17:19] <= "59"
-    ):
-        return ""
-    return "not a time such as 2026-11-30T12:00:00.000000Z in 1970-9999"
-
-
-def _days(year: str, month: str) -> str:
-    if month == "02":
-        y = int(year)
-        return "29" if y % 4 == 0 and (y % 100 != 0 or y % 400 == 0) else "28"
-    return "30" if month in ("04", "06", "09", "11") else "31"
-
-
-def _author(value: object) -> str:
-    problem = _string(value, FIELD_MAX, empty=False)
-    if problem:
-        return problem
-    return "" if clean_author(value) == value else "not a clean `Name <address>`"  # type: ignore[arg-type]
-
-
-def _word(value: object) -> str:
-    return _string(value, 64, empty=False)
-
-
-def _field(value: object) -> str:
-    return _string(value, FIELD_MAX)
-
-
-def _text(value: object) -> str:
-    return _string(value, TEXT_MAX)
-
-
-def _entity(value: object) -> str:
-    return _string(value, ENTITY_MAX, empty=False) or _printable(value)  # type: ignore[arg-type]
-
-
-def _printable(value: str) -> str:
-    character = characters.first_invisible(value)
-    return f"holds the invisible character U+{ord(character):04X}" if character else ""
-
-
-def _list(value: object, problem_of: object, *, some: bool = False) -> str:
-    if type(value) is not list:
-        return "not a list"
-    if some and not value:
-        return "empty"
-    if len(value) > LIST_MAX:
-        return f"more than {LIST_MAX:,} entries"
-    for inner in value:
-        problem = problem_of(inner)  # type: ignore[operator]
-        if problem:
-            return problem  # type: ignore[no-any-return]
-    return ""
-
-
-def _id(value: object) -> str:
-    return "" if ids.is_id(value) else "not an event id (64 lower-case hex digits)"
-
-
-def _ids(value: object) -> str:
-    problem = _list(value, _id)
-    if not problem and value and any(a >= b for a, b in zip(value, value[1:])):  # type: ignore[index,arg-type,call-overload]
-        return "not sorted, or with a repetition"  # a set has one spelling (F8)
-    return problem
-
-
-def _ids_some(value: object) -> str:
-    return _ids(value) or ("" if value else "empty")
-
-
-def _oid(value: object) -> str:
-    fits = type(value) is str and len(value) in (40, 64) and _HEX.issuperset(value)
-    return "" if fits else "not a git object id"
-
-
-def _oids(value: object) -> str:
-    return _list(value, _oid)
-
-
-def _fields(value: object) -> str:
-    return _list(value, _field)
-
-
-def _pair(value: object) -> str:
-    if type(value) is not list or len(value) != 2:
-        return "not a pair of paths"
-    return _entity(value[0]) or _entity(value[1])
-
-
-def _pairs(value: object) -> str:
-    return _list(value, _pair)
-
-
-def _object(value: object) -> str:
-    return "" if type(value) is dict else "not an object"
-
-
-def _flag(value: object) -> str:
-    return "" if value is True else "not true"
-
-
-_SHAPES = {
-    "version": _version,
-    "word": _word,
-    "clock": _clock,
-    "nonce": _nonce,
-    "time": _time,
-    "author": _author,
-    "ids": _ids,
-    "ids+": _ids_some,
-    "field": _field,
-    "text": _text,
-    "entity": _entity,
-    "oid": _oid,
-    "oids": _oids,
-    "fields": _fields,
-    "pairs": _pairs,
-    "object": _object,
-    "flag": _flag,
-}
-_ALL_SHAPES = {kind: {**COMMON_OPTIONAL, **REQUIRED[kind], **OPTIONAL[kind]} for kind in KINDS}
+    shapes.check(fields, shapes.CHECKS if ours else shapes.CHECKS_LATER)
+    if ours and kind == "redact" and "targets" not in fields and "merkle_root" not in fields:
+        raise Malformed("targets is missing")
 
 
 # --- authors ---------------------------------------------------------------------------------
 
-AUTHOR_FALLBACK = "unknown <unknown@unknown.invalid>"
+#: The author of what no person wrote: the root, joins, and derived events.
+NOBODY = "gitmem <gitmem@gitmem.invalid>"
+
+_NO_NAME, _NO_ADDRESS = "unknown", "unknown@unknown.invalid"
 
 
 def clean_author(text: str) -> str:
-    """Return `Name <address>` as every writer puts it into a commit header.
+    """Return `Name <address>` as every writer puts it into a commit header (F10).
 
-    The name and the address lose `<`, `>`, NUL and all controls, and blanks at the ends; an empty one
-    becomes `unknown`. Git, fast-import and libgit2 each clean names in their own way (measured), so we do
-    it once, here, and write raw bytes.
+    The last `<` parts name and address. Both lose `<`, `>` and every invisible character, the address its
+    blanks, the name the blanks at its ends; an empty one becomes `unknown`. Git, fast-import and libgit2
+    each clean names in their own way (measured), so we do it once, here, and write raw bytes.
     """
-    name, separator, rest = text.partition("<")
-    address = rest.rpartition(">")[0] if ">" in rest else rest
-    if not separator:
-        address = ""
-    return f"{_clean(name) or 'unknown'} <{_clean(address).replace(' ', '') or 'unknown@unknown.invalid'}>"
+    name, opened, rest = text.rpartition("<")
+    if not opened:
+        name, rest = text, ""
+    address = _clean(rest.rpartition(">")[0] if ">" in rest else rest)
+    address = "".join(c for c in address if c not in characters.BLANKS)
+    return f"{_clean(name) or _NO_NAME} <{address or _NO_ADDRESS}>"
 
 
 def _clean(text: str) -> str:
     if not (text.isascii() and text.isprintable() and "<" not in text and ">" not in text):
         text = "".join(c for c in text if c not in "<>" and c not in characters.INVISIBLE)
-    return text.strip(" ")
+    return text.strip(characters.BLANKS)
 
 
 # --- writing ---------------------------------------------------------------------------------
 
-#: Of these, bytes are evidence and stay as they came; all other text is brought to NFC.
-VERBATIM = frozenset(("diff", "evidence", "fingerprint", "patterns"))
+#: Of these, bytes are evidence and stay as they came; all other text is brought to one spelling.
+VERBATIM = frozenset(("diff", "evidence", "fingerprint", "patterns", "anchors", "base"))
 
 
-def build(fields: dict[str, object]) -> tuple[Event, bytes]:
+def build(fields: Mapping[str, object]) -> tuple[Event, bytes]:
     """Return the event made of `fields`, and its canonical bytes. Absent and empty fields are left out.
 
-    Raises Malformed where the fields break the format.
+    Brings what it is given to its written spelling (F19): text to NFC, trimmed, line ends as line feeds in long
+    text and as blanks elsewhere; sets of ids sorted; the author cleaned. Of what came from elsewhere (`source`),
+    controls become U+FFFD.
+    Raises Malformed where the fields break the format, hold a control, or have no place in their kind.
     """
+    foreign = fields.get("source") not in (None, "")
     clean: dict[str, object] = {}
     for name, value in fields.items():
-        if value is None or (name not in COMMON and value in ("", [], (), {})):
+        value = _spelt(name, value, foreign=foreign)
+        if value is None or (name not in COMMON and value in ("", [], {})):
             continue  # F7: a field without a value is absent
-        if isinstance(value, tuple):
-            value = list(value)
-        if isinstance(value, str) and name not in VERBATIM and not value.isascii():
-            value = unicodedata.normalize("NFC", value)
         clean[name] = value
-    check(clean)
+    if clean.get("v") != VERSION:
+        raise Malformed(f"v: this gitmem writes {VERSION}")
+    kind = clean.get("kind")
+    written = _WRITTEN.get(kind) if type(kind) is str else None
+    if written is None:
+        raise Malformed(f"kind: not one of {', '.join(REQUIRED)}")
+    for name in clean:
+        if name not in written:
+            raise Malformed(f"{name}: no field of {kind}")
     try:
         data = canonical.encode(clean)
     except canonical.NotCanonical as error:
         raise Malformed(str(error)) from None
+    check(clean)
+    _check_written(clean)
     if len(data) > EVENT_MAX:
         raise Malformed(f"{len(data):,} bytes, more than {EVENT_MAX:,}")
     return Event(ids.of(data), clean), data
 
 
-def derived_nonce(kind: str, policy: str, moment: str, inputs: list[str]) -> str:
+_WRITTEN = {kind: frozenset((*COMMON, *COMMON_OPTIONAL, *REQUIRED[kind], *OPTIONAL[kind])) for kind in REQUIRED}
+
+
+def _check_written(fields: Mapping[str, object]) -> None:
+    """Refuse what a reader takes and a writer must not write."""
+    open_word = OPEN_WORDS.get(fields["kind"])  # type: ignore[call-overload]
+    if open_word is not None and fields[open_word[0]] not in open_word[1]:
+        raise Malformed(f"{open_word[0]}: not one of {', '.join(sorted(open_word[1]))}")
+    valid_from, valid_to = fields.get("valid_from"), fields.get("valid_to")
+    if valid_from and valid_to and valid_to < valid_from:  # type: ignore[operator]
+        raise Malformed("valid_to: before valid_from")
+
+
+def _spelt(name: str, value: object, *, foreign: bool) -> object:
+    """Return `value` as the field `name` is written (F19); None and what has another shape come back as they are."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        shape = SHAPES.get(name)
+        if shape in ("ids", "ids+") and all(type(inner) is str for inner in value):
+            return sorted(set(value))
+        return [_spelt(name, inner, foreign=foreign) for inner in value]
+    if type(value) is not str:
+        return value
+    shape = SHAPES.get(name)
+    if name in VERBATIM:
+        return _verbatim(name, value, foreign=foreign)
+    if name == "author":
+        return characters.nfc(clean_author(value))
+    if shape in ("entity", "scope", "pairs"):
+        return characters.nfc(value)
+    if shape not in ("text", "field", "fields"):
+        return value
+    if not (value.isascii() and value.isprintable()):
+        if shape == "text":
+            value = value.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        else:
+            from gitmem.core import shapes
+
+            value = shapes.BREAKS.sub(" ", value)
+        control = characters.first_control(value)
+        if control and not foreign:
+            raise Malformed(f"{name}: holds the control character U+{ord(control):04X}")
+        if control:
+            value = "".join("\ufffd" if c in characters.CONTROLS else c for c in value)
+    return characters.nfc(value.strip(characters.BLANKS))
+
+
+# A field is one line: a break in it becomes a blank.
+
+
+def _verbatim(name: str, value: str, *, foreign: bool) -> str:
+    # Evidence keeps its bytes. Only what a JSON string can't carry everywhere goes: NUL and lone surrogates.
+    unfit = "\0" in value or (not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value))
+    if unfit and not foreign:
+        raise Malformed(f"{name}: holds a NUL, or bytes that are no UTF-8")
+    return "".join("\ufffd" if c == "\0" or "\ud800" <= c <= "\udfff" else c for c in value) if unfit else value
+
+
+def derived_nonce(kind: str, policy: str, moment: str, inputs: Iterable[str]) -> str:
     """Return the nonce of a *derived* event, a pure function of the log (F14).
 
     The first 128 bits of SHA-256 over the canonical bytes of [kind, policy, moment, sorted inputs].
     """
+    import hashlib
+
     return hashlib.sha256(canonical.encode([kind, policy, moment, sorted(inputs)])).hexdigest()[:32]
+
+
+#: What else is the same in each derived event, whoever's clone writes it (F14).
+DERIVED = {"author": NOBODY, "channel": "script", "basis": "none", "tool": "gitmem"}
 
 
 # --- tombstones ------------------------------------------------------------------------------
 
+#: The form of a tombstone that stands for bytes which never were an event: nothing of them is known.
+UNREADABLE = "unreadable"
+
+# What a form hides of STRUCTURAL. The forms are steps of one ladder: each hides what the one before hides.
+_HIDDEN: dict[str, tuple[str, ...]] = {
+    "plain": (),
+    "approach": ("approach",),
+    "entity": ("approach", "entity_path", "entity_type", "renamed_from", "renames"),
+}
+_STANDS_FOR = ("id", "redacted", "blob_sha1", "blob_sha256")
+_SIGNED = ("signature_sha1", "signature_sha256")
+
 
 def parse_tombstone(data: bytes) -> Event:
-    """Return what is left of a redacted event. Raises Malformed."""
+    """Return what is left of a redacted event. Raises Malformed, and nothing else.
+
+    A tombstone is a pure function of its event, so one of format 1 that holds anything but what F26 keeps
+    is none.
+    """
+    if len(data) > TOMBSTONE_MAX:
+        raise Malformed(f"{len(data):,} bytes, more than {TOMBSTONE_MAX:,}")
     try:
         fields = canonical.decode(data)
     except canonical.NotCanonical as error:
         raise Malformed(str(error)) from None
-    for name, shape in (("id", _id), ("blob_sha1", _oid), ("blob_sha256", _oid), ("clock", _clock), ("recorded_at", _time)):
+    from gitmem.core import shapes
+
+    own = (*_STANDS_FOR, *_SIGNED) if any(name in fields for name in _SIGNED) else _STANDS_FOR
+    for name in own:
         if name not in fields:
             raise Malformed(f"{name} is missing")
-        problem = shape(fields[name])
-        if problem:
-            raise Malformed(f"{name}: {problem}")
-    mode = fields.get("redacted")
-    if mode not in REDACTION_MODES:
-        raise Malformed("redacted: not one of " + ", ".join(REDACTION_MODES))
-    return Event(fields["id"], fields, redacted=mode)  # type: ignore[arg-type]
+    shapes.check(fields, shapes.TOMBSTONE)
+    form: str = fields["redacted"]  # type: ignore[assignment]
+    kept: Iterable[str] = ()
+    if form != UNREADABLE:
+        _check_kept(fields, form)
+        kept = _KEPT[form] if fields["v"] == VERSION else fields
+    for name in fields:
+        if name not in own and name not in kept:
+            raise Malformed(f"{name}: no field of such a tombstone")
+    return Event(fields["id"], fields, redacted=form)  # type: ignore[arg-type]
 
 
-def tombstone(event: Event, data: bytes, mode: str, *, signature: bytes | None = None) -> bytes:
+def _check_kept(fields: Mapping[str, object], form: str) -> None:
+    from gitmem.core import shapes
+
+    problem = "is missing" if "v" not in fields else shapes.version(fields["v"])
+    if problem:
+        raise Malformed("v is missing" if "v" not in fields else f"v: {problem}")
+    ours = fields["v"] == VERSION
+    kind = fields.get("kind")
+    for name in _REQUIRED.get(kind, COMMON) if ours and type(kind) is str else ENVELOPE:
+        if name in _KEPT[form] and name not in fields:
+            raise Malformed(f"{name} is missing")
+    shapes.check(fields, shapes.CHECKS if ours else shapes.CHECKS_LATER)
+
+
+_KEPT = {form: frozenset(STRUCTURAL).difference(hidden) for form, hidden in _HIDDEN.items()}
+
+
+def tombstone(event: Event, data: bytes, form: str, *, signature: bytes | None = None) -> bytes:
     """Return the canonical bytes of what stands in the place of `event` once it is redacted.
 
-    A pure function of the event (its bytes are `data`), the mode and its signature, so that redactions
-    made in two clones agree. Keeps the git oids of what it stands for, under both hashes, so that every
-    commit oid of the log as it was can be computed from the new log alone.
+    A pure function of the event (its bytes are `data`), the form (of `REDACTION_MODES`) and its signature, so
+    that redactions made in two clones agree. Keeps the git oids of what it stands for, under both hashes, so
+    that commit oids of the log as it was can be computed from the new log alone (F27).
+    Raises Malformed for an event of a higher `v`: what is structural in it, only a newer gitmem knows.
     """
-    kept: dict[str, object] = {name: event.fields[name] for name in STRUCTURAL if name in event.fields}
-    if mode != "plain":
-        kept.pop("approach", None)
-    if mode == "entity":
-        for name in ("entity_path", "entity_type", "renamed_from", "renames"):
-            kept.pop(name, None)
-    kept["id"] = event.id
-    kept["redacted"] = mode
+    if event.redacted:
+        raise ValueError("it is a tombstone already; `hide` makes it hide more")
+    if event.fields["v"] != VERSION:
+        raise Malformed(f"v: {event.fields['v']}, and only a gitmem that knows it can redact it")
+    kept = {name: event.fields[name] for name in STRUCTURAL if name in event.fields and name in _KEPT[form]}
+    return canonical.encode(kept | _stands_for(event.id, form, data, signature))
+
+
+def tombstone_of_bytes(event_id: str, data: bytes, *, signature: bytes | None = None) -> bytes:
+    """Return the tombstone of a quarantined file `<event_id>.json` whose bytes `data` are no event."""
+    return canonical.encode(_stands_for(event_id, UNREADABLE, data, signature))
+
+
+def hide(data: bytes, form: str) -> bytes:
+    """Return the tombstone `data` in the form `form`, or as it is where it hides as much already.
+
+    The more hidden form wins: `hide(hide(t, a), b) == hide(hide(t, b), a)`. Raises Malformed.
+    """
+    event = parse_tombstone(data)
+    if event.redacted == UNREADABLE or REDACTION_MODES.index(form) <= REDACTION_MODES.index(event.redacted):
+        return data
+    kept = {name: value for name, value in event.fields.items() if name not in _HIDDEN[form]}
+    return canonical.encode(kept | {"redacted": form})
+
+
+def _stands_for(event_id: str, form: str, data: bytes, signature: bytes | None) -> dict[str, object]:
+    import hashlib
+
+    own: dict[str, object] = {"id": event_id, "redacted": form}
     for name, content in (("blob", data), ("signature", signature)):
         if content is not None:
             header = b"blob %d\0" % len(content)
-            kept[f"{name}_sha1"] = hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
-            kept[f"{name}_sha256"] = hashlib.sha256(header + content).hexdigest()
-    return canonical.encode(kept)
+            own[f"{name}_sha1"] = hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
+            own[f"{name}_sha256"] = hashlib.sha256(header + content).hexdigest()
+    return own

@@ -1,0 +1,39 @@
+"""init, uninstall."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitmem.cli.commands import command
+from gitmem.cli.options import DryRun, Json
+
+HEADING = "Set up"
+
+
+@command("init", "installation:init", heading=HEADING)
+def init(
+    no_hooks: Annotated[
+        bool, typer.Option("--no-hooks", help="Install no git hooks; `git decisions link` does their work when asked.")
+    ] = False,
+    no_notes: Annotated[bool, typer.Option("--no-notes", help="Don't show decisions in plain `git log`.")] = False,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Set this repository up for decisions, and say each thing that is done.
+
+    Makes the log, installs the hooks that tie decisions to commits, and lets plain `git log` show the
+    decisions of each commit. Nothing is written into the work tree, and nothing of yours is replaced.
+    A second time it does nothing.
+
+    git decisions init --dry-run
+    """
+
+
+@command("uninstall", "installation:uninstall", heading=HEADING)
+def uninstall(dry_run: DryRun = False, as_json: Json = False) -> None:
+    """Take the hooks and settings of `init` away, and only those.
+
+    The log stays, since it is history. What to type to delete it is said at the end.
+    """

@@ -1,0 +1,65 @@
+"""import git, link: what git history knows, and which commits belong to which events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gitmem import presenters
+from gitmem.cli.entries import COMMIT, SHORT
+from gitmem.cli.terminal import Io
+from gitmem.cli.text import Line, plural
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitmem.memory import Memory
+
+
+def import_git(memory: Memory, io: Io, *, since: str | None, dry_run: bool, as_json: bool) -> int:
+    def progress(what: str, done: int, total: int) -> None:
+        io.progress(f"{what}: {done:,} of {total:,}" if total else f"{what}: {done:,}")
+
+    try:
+        result = memory.import_git(since=since, dry_run=dry_run, progress=progress)
+    finally:
+        io.progress_ends()
+    answer = presenters.import_git(result)
+    if as_json:
+        io.answer(answer)
+    else:
+        io.show(_imported(answer))
+        for warning in result.warnings:
+            io.warn(warning)
+    return 0
+
+
+def _imported(answer: Mapping[str, Any]) -> Iterator[Line]:
+    yield Line(("", f"read {plural(answer['commits'], 'commit')}; {plural(answer['found'], 'revert')} found."))
+    verb = "would be appended" if answer["dry_run"] else "appended"
+    known = f"; {answer['known']:,} known already" if answer["known"] else ""
+    yield Line(("good" if answer["appended"] else "dim", f"{plural(answer['appended'], 'event')} {verb}{known}."))
+    for skipped in answer["skipped"]:
+        examples = ", ".join(str(example)[:COMMIT] for example in skipped["examples"][:3])
+        more = f" ({examples}{', …' if skipped['count'] > 3 else ''})" if examples else ""
+        yield Line(("dim", f"passed over {skipped['count']:,}: {skipped['reason']}{more}"), hang=4)
+
+
+def link(memory: Memory, io: Io, *, scan: bool, as_json: bool) -> int:
+    answer = presenters.link(memory.link(scan=scan))
+    if as_json:
+        io.answer(answer)
+    else:
+        io.show(_linked(answer))
+    return 0
+
+
+def _linked(answer: Mapping[str, Any]) -> Iterator[Line]:
+    for one in answer["links"]:
+        events = ", ".join(event[:SHORT] for event in one["events"])
+        yield Line(
+            ("commit", one["commit"][:COMMIT]), ("", " <- "), ("id", events), ("dim", f" ({one['how']})"), hang=4
+        )
+    count = len(answer["links"])
+    left = f"; {plural(answer['unlinked'], 'event')} without a commit" if answer["unlinked"] else ""
+    yield Line(("", f"{plural(count, 'link')} found{left}."))

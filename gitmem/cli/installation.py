@@ -1,0 +1,50 @@
+"""init, uninstall: do it, and say each thing that was done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gitmem import presenters
+from gitmem.cli.terminal import Io
+from gitmem.cli.text import EMPTY, Line, paragraphs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitmem.memory import Memory
+
+
+def init(memory: Memory, io: Io, *, no_hooks: bool, no_notes: bool, dry_run: bool, as_json: bool) -> int:
+    answer = presenters.init(memory.init(hooks=not no_hooks, notes=not no_notes, dry_run=dry_run))
+    return _told(io, answer, as_json=as_json)
+
+
+def uninstall(memory: Memory, io: Io, *, dry_run: bool, as_json: bool) -> int:
+    return _told(io, presenters.uninstall(memory.uninstall(dry_run=dry_run)), as_json=as_json)
+
+
+def _told(io: Io, answer: Mapping[str, Any], *, as_json: bool) -> int:
+    if as_json:
+        io.answer(answer)
+    else:
+        io.show(_steps(answer, unicode=io.unicode))
+    return 0
+
+
+def _steps(answer: Mapping[str, Any], *, unicode: bool) -> Iterator[Line]:
+    """Yield each step: done now, done before, or (with --dry-run) still to do."""
+    for step in answer["steps"]:
+        if step["done"]:
+            yield Line(("good", "✓ " if unicode else "+ "), ("", step["what"]), hang=2)
+        elif step["already"]:
+            yield Line(("dim", f"{'·' if unicode else '='} {step['what']} (so already)"), hang=2)
+        else:
+            yield Line(("pending", f"{'→' if unicode else '>'} "), ("", step["what"]), hang=2)
+    if not any(step["done"] or not step["already"] for step in answer["steps"]):
+        yield Line(("dim", "nothing to do."))
+    elif answer["dry_run"]:
+        yield Line(("dim", "nothing was done (--dry-run)."))
+    for note in answer["notes"]:
+        yield EMPTY
+        yield from paragraphs(note, indent=2)

@@ -1,0 +1,270 @@
+"""The pages that are made from the Typer definitions: the hot table, the reference, the manual page.
+
+python -m gitmem.cli.reference --write     writes them into the source tree
+python -m gitmem.cli.reference             exits 1 naming those that are not current
+"""
+
+from __future__ import annotations
+
+import os
+import pprint
+import re
+import sys
+from collections.abc import Iterator
+
+from gitmem.cli import catalogue, help
+from gitmem.cli.catalogue import Command
+
+HOT_TABLE = "gitmem/cli/hot_table.py"
+REFERENCE = "docs/reference/cli.md"
+MANUAL = "docs/man/git-decisions.1"
+
+#: Exit statuses by their groups; the classes are in `docs/reference/errors.md`.
+EXITS = (
+    ("0", "done"),
+    ("1", "a negative answer: `assert` misses an event, `verify` has found something wrong"),
+    ("2", "the command line is not understood"),
+    ("3", "a bug in gitmem; a report to paste is printed"),
+    ("10-19", "the situation: no log here (10), busy (11), unknown id (12), ambiguous id (13), against a rule (14), "
+     "refused content (15), outside a repository (16)"),
+    ("20-29", "the data: malformed event (20), broken history (21), written by a newer gitmem (22), incomplete (23)"),
+    ("30-39", "git or the network failed"),
+    ("130", "interrupted"),
+    ("141", "the reader of the output went away"),
+)  # fmt: skip
+
+JSON_SECTION = """\
+## JSON
+
+One object for each answer, with `"schema": 1`; fields are added, never changed or taken away. `log --json --stream`
+prints one event on each line. Every event has the same fields; what its kind has not is null.
+
+| answer of | fields |
+|---|---|
+| `log`, `search` | `events` |
+| `show` | `event`, `log_commit`, `links`, `reviews`, `marks`, `closed`, `closed_by` |
+| `blame` | `entity_path`, `event` (null where nobody recorded anything) |
+| `record`, `reject`, `supersede` | `written`, `events`, `warnings` |
+| `status` | `decisions`, `counts`, and without an entity `events`, `unlinked`, `tip`, `review` (`waiting`, `oldest`) |
+| `prior` | `known` (yes, weak, nothing), `attempts`, `hidden` |
+| `review` | `waiting`, `oldest`, `token`, `items` (below) |
+| `stale` | `now`, `counts` (by flag), `decisions` (below) |
+| `ratify` and all that review or mark, `override` | as `record` |
+| `changeset` | `events`, or without an id `changesets` |
+| `assert` | `present`, `missing` |
+| `verify` | `sound`, `tip`, `events`, `commits`, `incremental_from`, `findings` |
+| `redact` `expunge` | `written`, `redacted`, `mode`, `event`, `old_tip`, `tip`, `commits`, `objects`, `packs`, `held` |
+| `init`, `uninstall` | `dry_run`, `steps` (`what`, `done`, `already`), `notes` |
+| `import git` | `commits`, `found`, `appended`, `known`, `skipped` |
+| `link` | `links` (`events`, `commit`, `how`), `unlinked` |
+| an error | `error` (`code`, `name`, `message`, `hint`, `written`); the exit status is the same as without `--json` |
+
+An event: `id`, `kind`, `change_type`, `entity_path`, `entity_type`, `scope`, `approach`, `reasoning`, `instead`,
+`constraint`, `stale_when`, `expires_when`, `revisit_after`, `valid_from`, `valid_to`, `supersedes`, `superseded_by`,
+`changeset_id`, `author`, `agent`, `session_id`, `channel`, `basis`, `effect`, `clock`, `recorded_at`, `source`,
+`commits`, `trust`, `marks` (of seal, mute, pin, those that it bears now), `verdict`, `redacted`, and what else its
+kind carries.
+
+A decision: `entity_path`, `scope`, `approach`, `verdict`, `trust`, `standing` (the event that decides), `sealed`
+(whether that one is; then no text of it is told), `against` (those that contest it), `closed_by_parent`, `in_head`
+(whether the deciding commit is in HEAD; null without one), `since`, `events`. The worst come first: contested,
+rejected, reverted, reopened, active, removed.
+
+An attempt: `entity_path`, `approach`, `outcome` (rejected, reverted, removed, open, reopened), `confidence` (exact,
+proximity_high, proximity_low, open), `trust`, `match` (entity, approach, content, words), `score` (0-100 for content
+and words), `because` (why it matched), `reasoning`, `instead`, `stale_when`, `attempt`, `closed_by` (ids), `line` (all
+of it on one line).
+
+An item of `review`: `why` (pending, proposed, contested, disputed, void, quarantined, other), `since`, one of `event`,
+`decision` (with `sides`: the events `closed` and `open`) and `finding`; `if_ratified`, `if_retracted` and, by the id
+that is kept, `if_kept`: the decisions that would differ (`entity_path`, `scope`, `approach`, `before`, `after`,
+`trust_before`, `trust_after`); `closed_by`, `commands` (what decides it).
+
+A decision of `stale`: `entity_path`, `scope`, `change_type`, `approach`, `verdict`, `trust`, `standing` (the event that
+is due), `since`, `flag` (expired, revisit_due, review_suggested, manual_review), `why`, `days_overdue`, `signals` (of
+each reason `flag`, `why`, `since`, `event`, `words`), `reasoning`, `instead`, `revisit_after`, `stale_when`,
+`expires_when`.
+
+A finding: `rule`, `severity` (error, warning), `commit`, `event`, `message`.
+"""
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each generated page by its path in the source tree."""
+    every = catalogue.every()
+    return {HOT_TABLE: _hot_table(every), REFERENCE: _reference(every), MANUAL: _manual(every)}
+
+
+# --- the hot table ---------------------------------------------------------------------------
+
+
+def _hot_table(every: list[Command]) -> str:
+    table: dict[str, object] = {}
+    for command in every:
+        if command.hot:
+            options = {name: (option.field, option.kind) for option in command.options for name in option.names}
+            defaults: dict[str, object] = {
+                argument.field: None for argument in command.arguments if argument.kind == catalogue.MAYBE
+            }
+            defaults |= {option.field: option.default for option in command.options}
+            positionals = tuple((argument.field, argument.kind) for argument in command.arguments)
+            table[command.words] = (command.target, positionals, options, defaults)
+    literal = pprint.pformat(table, width=116, sort_dicts=False)
+    return (
+        '"""Generated by `python -m gitmem.cli.reference --write` from the Typer definitions: don\'t edit.\n\n'
+        "command: (target, positionals, options by name, defaults); `entry.understood` reads it.\n"
+        '"""\n\n'
+        "from __future__ import annotations\n\n"
+        "Entry = tuple[str, tuple[tuple[str, str], ...], dict[str, tuple[str, str]], dict[str, object]]\n\n"
+        f"# fmt: off\nHOT: dict[str, Entry] = {literal}\n"
+    )
+
+
+# --- the reference ---------------------------------------------------------------------------
+
+
+def _reference(every: list[Command]) -> str:
+    lines = [
+        "# Commands",
+        "",
+        "<!-- Generated by `python -m gitmem.cli.reference --write`: don't edit. -->",
+        "",
+        help.INTRODUCTION,
+        "",
+        "Data goes to stdout, all else to stderr. Every command has `-h`; every command that shows something has",
+        "`--json`, which prints one object (see [JSON](#json)). Colour and pager follow git: `color.decisions`,",
+        "`core.pager`, `NO_COLOR`. Times are UTC.",
+        "",
+        "An entity is named by a path: `users.email`, `src/auth.py::login`, `deps/stripe`, `env/STRIPE_KEY`. A path",
+        "that exists below the working directory is taken from there, and `:/path` is from the root of the repository.",
+        "",
+        "An event is named by its id or its first 4 or more characters.",
+        "",
+    ]
+    heading = ""
+    for command in every:
+        if command.heading != heading:
+            heading = command.heading
+            lines += [f"## {heading}", ""]
+        lines += [f"### {command.words}", "", "```", command.usage, "```", ""]
+        for paragraph in (command.summary, *command.details):
+            lines += [paragraph, ""]
+        rows: list[tuple[str, str, object]] = [(argument.usage, argument.help, None) for argument in command.arguments]
+        rows += [(option.usage, option.help, option.default) for option in command.options]
+        if rows:
+            lines += ["| | |", "|---|---|"]
+            lines += [
+                f"| `{_cell(name)}` | {_cell(help.with_default(text, default))} |" for name, text, default in rows
+            ]
+            lines.append("")
+        if command.examples:
+            lines += ["```sh", *command.examples, "```", ""]
+    lines += [JSON_SECTION, "## Exit status", "", "| | |", "|---|---|"]
+    lines += [f"| {code} | {text} |" for code, text in EXITS]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+# --- the manual page -------------------------------------------------------------------------
+
+
+def _manual(every: list[Command]) -> str:
+    return "\n".join(_man(every)) + "\n"
+
+
+def _man(every: list[Command]) -> Iterator[str]:
+    yield ".\\\" Generated by `python -m gitmem.cli.reference --write`: don't edit."
+    yield '.TH GIT-DECISIONS 1 "" "gitmem" "gitmem manual"'
+    yield ".SH NAME"
+    yield "git-decisions \\- what was decided in this repository, and why"
+    yield ".SH SYNOPSIS"
+    for command in every:
+        yield ".br"
+        name = f"git decisions {command.words}"
+        yield f"\\fB{_roff(name)}\\fR{_roff(command.usage.removeprefix(name))}"
+    yield ".SH DESCRIPTION"
+    yield _roff(help.INTRODUCTION)
+    yield ".PP"
+    yield _roff(
+        "Decisions are events in the repository itself, on refs/decisions/log. Data goes to stdout, all else to "
+        "stderr. Colour and pager follow git (color.decisions, core.pager, NO_COLOR). Times are UTC."
+    )
+    yield ".PP"
+    yield _roff(
+        "An entity is named by a path: users.email, src/auth.py::login, deps/stripe, env/STRIPE_KEY. A path that "
+        "exists below the working directory is taken from there; :/path is from the root. An event is named by its "
+        "id or its first 4 or more characters."
+    )
+    yield ".SH COMMANDS"
+    heading = ""
+    for command in every:
+        if command.heading != heading:
+            heading = command.heading
+            yield f".SS {heading}"
+        yield ".PP"
+        yield f"\\fB{_roff(command.words)}\\fR"
+        yield ".RS 4"
+        yield _roff(command.summary)
+        for paragraph in command.details:
+            yield ".PP"
+            yield _roff(paragraph)
+        for argument in command.arguments:
+            yield ".TP"
+            yield f"\\fI{_roff(argument.metavar)}\\fR"
+            yield _roff(argument.help)
+        for option in command.options:
+            yield ".TP"
+            names = ", ".join(f"\\fB{_roff(name)}\\fR" for name in option.names)
+            yield f"{names} \\fI{_roff(option.metavar)}\\fR" if option.metavar else names
+            yield _roff(help.with_default(option.help, option.default))
+        if command.examples:
+            yield ".PP"
+            yield ".nf"
+            for example in command.examples:
+                yield from (_roff(row) for row in example.split("\n"))
+            yield ".fi"
+        yield ".RE"
+    yield ".SH EXIT STATUS"
+    for code, text in EXITS:
+        yield ".TP"
+        yield f"\\fB{_roff(code)}\\fR"
+        yield _roff(text.replace("`", ""))
+    yield ".SH SEE ALSO"
+    yield "\\fBgit-log\\fR(1), \\fBgit-notes\\fR(1), \\fBgithooks\\fR(5)"
+
+
+def _roff(text: str) -> str:
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    text = re.sub(r"`([^`]+)`", r"\\fB\1\\fR", text)
+    return f"\\&{text}" if text[:1] in (".", "'") else text
+
+
+# --- by hand ---------------------------------------------------------------------------------
+
+
+def main(argv: list[str]) -> int:
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    stale = []
+    for path, text in pages().items():
+        place = os.path.join(root, path)
+        try:
+            with open(place, encoding="utf-8") as file:
+                current = file.read()
+        except FileNotFoundError:
+            current = ""
+        if current != text:
+            stale.append(path)
+            if "--write" in argv:
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+                with open(place, "w", encoding="utf-8") as file:
+                    file.write(text)
+    for path in stale:
+        print(path)
+    return 1 if stale and "--write" not in argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,100 @@
+"""What a git hook starts: `git-decisions-hook EVENT [ARGUMENT...]`. Whatever happens here, git goes on.
+
+The rules of a guest in somebody's `git commit`: the exit status is always 0; what went wrong is one line
+on stderr; after `STOP_S` it is over; nothing is started over the network; and nothing happens at all inside
+a hook that gitmem's own git started. A commit whose hook failed is found later by `git decisions link`.
+
+The shim starts this file by its path with `python -I -S`, so that neither the user's environment nor a
+slow `.pth` file has a say; only the standard library is needed until something must be written.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+#: Set in each process that gitmem's own git starts (`store/git.py`).
+GUARD = "GITMEM_ACTIVE"
+#: Tells the rest of gitmem that a hook writes, and which (`store/channel.py`).
+HOOK = "GITMEM_HOOK"
+#: A commit never waits longer than this.
+STOP_S = 2.0
+
+EVENTS = ("post-commit", "post-rewrite")
+READS_STDIN = ("post-rewrite",)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Handle one hook event, and return 0."""
+    argv = sys.argv[1:] if argv is None else argv
+    event = argv[0] if argv else ""
+    if os.environ.get(GUARD):
+        return 0
+    _stop_in_time(event)
+    try:
+        os.environ[HOOK] = event
+        given = sys.stdin.buffer.read() if event in READS_STDIN else b""
+        try:
+            _handle(event, argv[1:], given)
+        except ModuleNotFoundError:
+            # Without `site` there are no packages but those beside our own; whoever writes needs one more.
+            if not sys.flags.no_site:
+                raise
+            import site
+
+            site.main()
+            _handle(event, argv[1:], given)
+    except BaseException as error:  # the hook runner: nothing may reach git
+        _say(event, error)
+    return 0
+
+
+def _handle(event: str, args: list[str], given: bytes) -> None:
+    if event not in EVENTS:
+        raise ValueError(f"this gitmem has no hook for {event!r}")
+    from gitmem.hooks import post_commit
+
+    if event == "post-commit":
+        post_commit.committed()
+    else:
+        post_commit.rewritten(args[0] if args else "", given)
+
+
+def _say(event: str, error: BaseException) -> None:
+    """One line, whatever the error: a hook is no place for a traceback."""
+    said = " ".join(str(error).split()) or type(error).__name__
+    if not hasattr(error, "hint"):  # no GitmemError: a bug, whose class is half of what is known of it
+        said = f"{type(error).__name__}: {said}"
+    _write(f"gitmem: {event or 'hook'}: {said[:400]} (git is done; `git decisions link` finds what is missing)\n")
+
+
+def _write(text: str) -> None:
+    try:
+        os.write(2, text.encode("utf-8", "replace"))
+    except OSError:
+        pass  # stderr is closed
+
+
+def _stop_in_time(event: str) -> None:
+    """End this process after `STOP_S`, wherever it is: an append is done or not done at any moment."""
+    # A thread and not an alarm signal: a signal's handler waits while SQLite or flock does. And not the module
+    # `threading`, whose import costs more than the rest of this file.
+    import _thread
+    import time
+
+    def stop() -> None:
+        time.sleep(STOP_S)
+        _write(
+            f"gitmem: {event}: stopped after {STOP_S:g} s (git is done; `git decisions link` finds what is missing)\n"
+        )
+        os._exit(0)
+
+    _thread.start_new_thread(stop, ())
+
+
+if __name__ == "__main__":
+    # Started by path and isolated: this folder is not on sys.path, and the package must be.
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    main()
+    # Nothing is left to do, and taking the interpreter down would cost the commit another 2 ms.
+    os._exit(0)

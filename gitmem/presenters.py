@@ -1,0 +1,488 @@
+"""Results as plain dicts: the JSON of `--json`, MCP and HTTP is this one, and text is drawn from it.
+
+Every answer is an object with `"schema": 1`; lists stand under `events`, `decisions`, `attempts`, `findings`.
+An event has every common field; what its kind has not is null. Fields are added, never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitmem.core import ids
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.core.attempts import Attempt
+    from gitmem.core.events import Event
+    from gitmem.core.history import Finding
+    from gitmem.core.reviews import Change
+    from gitmem.errors import GitmemError
+    from gitmem.memory import (
+        Asserted,
+        Changesets,
+        Imported,
+        Linked,
+        Listing,
+        Prior,
+        Recorded,
+        Shown,
+        Stale,
+        Standing,
+        Steps,
+    )
+    from gitmem.store.cache import StoredDecision
+    from gitmem.store.listing import Row
+    from gitmem.store.reviews import Item, Queue
+    from gitmem.store.revisits import Due
+    from gitmem.store.verifying import Report
+    from gitmem.sync.redaction import Redacted
+
+SCHEMA = 1
+Json = dict[str, object]
+
+_CHANGE_FIELDS = (
+    "change_type",
+    "entity_path",
+    "entity_type",
+    "approach",
+    "reasoning",
+    "instead",
+    "constraint",
+    "diff",
+    "stale_when",
+    "expires_when",
+    "revisit_after",
+    "valid_from",
+    "valid_to",
+    "renamed_from",
+    "changeset_id",
+    "fingerprint",
+    "patterns",
+    "base",
+    "evidence",
+    "tags",
+)
+_OTHER_FIELDS = ("action", "reason", "until", "commit", "how", "renames", "replaces", "mode", "allow_secret")
+
+
+def event(row: Row) -> Json:
+    """Return the JSON of an event as it stands now."""
+    e = row.event
+    get = e.fields.get
+    out: Json = {"id": e.id, "kind": e.kind, "scope": e.scope}
+    for name in _CHANGE_FIELDS:
+        out[name] = get(name)
+    if e.redacted:
+        out["reasoning"] = "[redacted]" if e.kind == "change" else None
+    for name in _OTHER_FIELDS:
+        if name in e.fields:
+            out[name] = get(name)
+    out["supersedes"] = list(e.supersedes)
+    out["superseded_by"] = row.superseded_by
+    out["targets"] = list(e.targets)
+    out["author"] = e.author
+    out["agent"] = get("agent")
+    out["session_id"] = get("session_id")
+    out["channel"] = e.channel or None
+    out["basis"] = e.basis or None
+    out["effect"] = row.effect
+    if row.reason:
+        out["effect_reason"] = row.reason
+    out["clock"] = e.clock
+    out["recorded_at"] = e.recorded_at
+    out["after"] = list(e.after)
+    out["source"] = e.source or None
+    out["commits"] = row.commits
+    out["trust"] = row.trust
+    out["marks"] = row.marks
+    out["verdict"] = row.verdict or None
+    out["redacted"] = bool(e.redacted)
+    if e.newer:
+        out["newer"] = True
+    if row.score is not None:
+        out["score"] = row.score
+    return out
+
+
+def record(result: Recorded) -> Json:
+    rows = [event(row) for row in result.rows]
+    return {"schema": SCHEMA, "written": not result.dry_run, "events": rows, "warnings": result.warnings}
+
+
+def listing(result: Listing) -> Json:
+    out: Json = {"schema": SCHEMA, "events": list(events(result))}
+    if result.entity:
+        out["entity_path"] = result.entity
+    return out
+
+
+def events(result: Listing) -> Iterator[Json]:
+    """Yield the events of a listing one by one (`--stream`, and text that needs no whole list)."""
+    for row in result.rows:
+        yield event(row)
+
+
+log = search = listing
+
+
+def blame(result: Listing) -> Json:
+    found = next(iter(result.rows), None)
+    return {"schema": SCHEMA, "entity_path": result.entity, "event": event(found) if found else None}
+
+
+def show(result: Shown) -> Json:
+    return {
+        "schema": SCHEMA,
+        "event": event(result.row),
+        "log_commit": result.log_commit,
+        "links": [_link(one) for one in result.links],
+        "reviews": [_review(review) for review in result.reviews],
+        "marks": [_review(mark) for mark in result.marks],
+        "closed": result.closed,
+        "closed_by": result.closed_by,
+    }
+
+
+def _link(found: Event) -> Json:
+    get = found.fields.get
+    return {
+        "id": found.id,
+        "commit": get("commit"),
+        "how": get("how"),
+        "tree": get("tree"),
+        "patch_id": get("patch_id"),
+        "renames": get("renames") or [],
+        "recorded_at": found.recorded_at,
+    }
+
+
+def _review(review: Event) -> Json:
+    return {
+        "id": review.id,
+        "kind": review.kind,
+        "action": review.action or None,
+        "reason": review.fields.get("reason"),
+        "author": review.author,
+        "channel": review.channel,
+        "recorded_at": review.recorded_at,
+    }
+
+
+def status(result: Standing) -> Json:
+    out: Json = {"schema": SCHEMA}
+    if result.entity:
+        out["entity_path"] = result.entity
+    out["counts"] = result.counts
+    out["decisions"] = [_decision(decision, result.in_head) for decision in result.decisions]
+    if not result.entity:
+        out["events"] = result.events
+        out["unlinked"] = result.unlinked
+        out["tip"] = result.tip
+        out["review"] = {"waiting": result.waiting, "oldest": result.waiting_since or None}
+    out["newer"] = result.newer
+    out["quarantined"] = result.quarantined
+    return out
+
+
+def _decision(decision: StoredDecision, in_head: dict[str, bool]) -> Json:
+    commits = decision.commits
+    return {
+        "entity_path": decision.entity_path,
+        "entity_names": decision.names,
+        "scope": decision.scope,
+        "approach": decision.approach,
+        "verdict": decision.verdict,
+        "trust": decision.trust,
+        "sealed": decision.sealed,
+        "standing": decision.standing,
+        "against": decision.against,
+        "closed_by_parent": decision.closed_by_parent or None,
+        "in_head": any(in_head.get(commit, False) for commit in commits) if commits else None,
+        "since": decision.since,
+        "events": decision.events,
+    }
+
+
+def review(result: Queue) -> Json:
+    items = [_item(item) for item in result.items]
+    waiting = [item for item in result.items if item.why != "other"]
+    return {
+        "schema": SCHEMA,
+        "waiting": len(waiting),
+        "oldest": min((item.since for item in waiting if item.since), default=None),
+        "token": result.token,
+        "items": items,
+    }
+
+
+def _item(item: Item) -> Json:
+    sides: dict[str, list[Json]] = {"closed": [], "open": []}
+    for side, row in item.sides:
+        sides[side].append(_unless_sealed(event(row)))
+    return {
+        "why": item.why,
+        "since": item.since or None,
+        "event": _unless_sealed(event(item.row)) if item.row else None,
+        "effect_reason": item.row.reason or None if item.row else None,
+        "decision": _decision(item.decision, {}) if item.decision else None,
+        "sides": sides if item.decision else None,
+        "finding": finding(item.finding) if item.finding else None,
+        "if_ratified": [_difference(one) for one in item.if_ratified],
+        "if_retracted": [_difference(one) for one in item.if_retracted],
+        "if_kept": {kept: [_difference(one) for one in changes] for kept, changes in item.if_kept.items()},
+        "closed_by": item.blockers,
+        "commands": _commands(item),
+    }
+
+
+def _difference(change: Change) -> Json:
+    out: Json = change._asdict()
+    for name in ("before", "after", "trust_before", "trust_after"):
+        out[name] = out[name] or None
+    return out
+
+
+#: What of an event is text, and so is kept back where it is sealed.
+_TEXTS = ("approach", "reasoning", "instead", "constraint", "diff", "stale_when", "expires_when", "reason")
+
+
+def _unless_sealed(one: Json) -> Json:
+    """Return an event without its text where it is sealed: it waits all the same, and `show` has it."""
+    marks = one["marks"]
+    if isinstance(marks, list) and "seal" in marks:
+        hidden: Json = {name: "[sealed]" for name in _TEXTS if one.get(name)}
+        return {**one, **hidden, "patterns": None, "evidence": None, "tags": None, "fingerprint": None}
+    return one
+
+
+def _commands(item: Item) -> list[str]:
+    """Return the commands that decide an item, each a person's."""
+    if item.finding is not None:
+        return ["git decisions verify"]
+    if item.decision is not None:
+        import shlex
+
+        entity = shlex.quote(item.decision.entity_path)
+        return [f"git decisions resolve {entity} --keep {ids.short(one)} -r WHY" for one in item.ids]
+    words = ["retract", "dispute"] if item.why == "void" else ["ratify", "dispute", "retract"]
+    found = [f"git decisions {word} {ids.short(one)} -r WHY" for word in words for one in item.ids]
+    return [*found, *(f"git decisions supersede {ids.short(one)} -r WHY" for one in item.blockers)]
+
+
+def prior(result: Prior) -> Json:
+    out: Json = {"schema": SCHEMA, "known": result.known}
+    if result.entity:
+        out["entity_path"] = result.entity
+    out["attempts"] = [_attempt(attempt) for attempt in result.attempts]
+    out["hidden"] = result.hidden
+    return out
+
+
+def _attempt(attempt: Attempt) -> Json:
+    speaking = attempt.event
+    opening, closing = attempt.opening, attempt.closing
+    get = speaking.fields.get
+    reason = "[redacted]" if speaking.redacted else get("reasoning")
+    approach = speaking.approach or (opening.approach if opening else "")
+    out: Json = {
+        "entity_path": speaking.entity_path,
+        "scope": speaking.scope,
+        "approach": approach,
+        "outcome": attempt.outcome,
+        "confidence": attempt.confidence,
+        "trust": attempt.trust,
+        "match": attempt.match,
+        "score": attempt.score,
+        "because": attempt.because,
+        "reasoning": reason,
+        "tried_because": opening.fields.get("reasoning") if opening and closing else None,
+        "instead": get("instead"),
+        "constraint": get("constraint"),
+        "stale_when": get("stale_when"),
+        "expires_when": get("expires_when"),
+        "attempt": opening.id if opening else None,
+        "closed_by": [closing.id] if closing else [],
+        "superseded_by": attempt.lifted_by,
+        "when": speaking.valid_from or speaking.recorded_at,
+    }
+    out["line"] = _attempt_line(out, speaking.id)
+    return out
+
+
+def _attempt_line(attempt: Json, event_id: str) -> str:
+    """Return the one-line, self-labelled text that an agent reads."""
+    label = f"[{attempt['outcome']} · {attempt['confidence']} · {ids.short(event_id)}]"
+    approach = f" ({_flat(attempt['approach'], 120)})" if attempt["approach"] else ""
+    reason = _flat(attempt["reasoning"], 240) or "no reason is left"
+    parts = [f"{label} {_flat(attempt['entity_path'], 200)}{approach}: {reason}"]
+    if attempt["instead"]:
+        parts.append(f"instead: {_flat(attempt['instead'], 160)}")
+    if attempt["stale_when"]:
+        parts.append(f"worth another look when: {_flat(attempt['stale_when'], 160)}")
+    lifted = attempt["superseded_by"]
+    if isinstance(lifted, list) and lifted:
+        parts.append(f"re-opened by {', '.join(ids.short(one) for one in lifted)}")
+    return " | ".join(parts)
+
+
+def _flat(text: object, most: int) -> str:
+    """Bring text to one line of at most `most` characters; recorded text is data, and stays on its line."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in str(text or "")).split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def stale(result: Stale) -> Json:
+    counts: dict[str, int] = {}
+    for due in result.rows:
+        counts[due.flag] = counts.get(due.flag, 0) + 1
+    out: Json = {"schema": SCHEMA, "now": result.now, "counts": counts}
+    if result.entity:
+        out["entity_path"] = result.entity
+    out["decisions"] = [_due(due) for due in result.rows]
+    return out
+
+
+def _due(due: Due) -> Json:
+    row = due.row
+    event = row.event
+    get = event.fields.get
+    first = due.signals[0]
+    return {
+        "entity_path": event.entity_path,
+        "scope": event.scope,
+        "change_type": event.change_type,
+        "approach": event.approach or None,
+        "verdict": row.verdict or None,
+        "trust": row.trust,
+        "standing": event.id,
+        "since": event.valid_from or event.recorded_at,
+        "flag": first.flag,
+        "why": first.why,
+        "days_overdue": due.overdue_s // 86400,
+        "signals": [
+            {
+                "flag": signal.flag,
+                "why": signal.why,
+                "since": signal.since or None,
+                "event": signal.event or None,
+                "words": signal.words,
+            }
+            for signal in due.signals
+        ],
+        "reasoning": get("reasoning"),
+        "instead": get("instead"),
+        "revisit_after": get("revisit_after"),
+        "stale_when": get("stale_when"),
+        "expires_when": get("expires_when"),
+    }
+
+
+def changeset(result: Listing | Changesets) -> Json:
+    from gitmem.memory import Changesets
+
+    if isinstance(result, Changesets):
+        rows = [
+            {"id": name, "events": number, "first": first, "last": last} for name, number, first, last in result.rows
+        ]
+        return {"schema": SCHEMA, "changesets": rows}
+    return listing(result)
+
+
+def assert_ids(result: Asserted) -> Json:
+    return {"schema": SCHEMA, "present": result.present, "missing": result.missing}
+
+
+def verify(result: Report) -> Json:
+    return {
+        "schema": SCHEMA,
+        "sound": result.sound,
+        "tip": result.tip or None,
+        "events": result.events,
+        "commits": result.commits,
+        "newer": result.newer,
+        "incremental_from": result.incremental_from or None,
+        "findings": [finding(one) for one in result.findings],
+    }
+
+
+def finding(one: Finding) -> Json:
+    return {
+        "rule": one.rule,
+        "severity": one.severity,
+        "commit": one.commit or None,
+        "event": one.event or None,
+        "message": one.message,
+    }
+
+
+def steps(result: Steps) -> Json:
+    return {
+        "schema": SCHEMA,
+        "dry_run": result.dry_run,
+        "steps": [{"what": what, "done": done, "already": already} for what, done, already in result.steps],
+        "notes": result.notes,
+    }
+
+
+def redact(result: Redacted) -> Json:
+    purged = result.purged
+    return {
+        "schema": SCHEMA,
+        "dry_run": result.dry_run,
+        "written": bool(result.event),
+        "redacted": result.ids,
+        "mode": result.mode,
+        "event": result.event or None,
+        "old_tip": result.old_tip,
+        "tip": result.tip,
+        "commits": result.commits,
+        "objects": result.doomed if result.dry_run else purged.objects if purged else 0,
+        "packs": purged.packs if purged else 0,
+        "bytes": result.bytes,
+        "held": purged.held if purged else [],
+    }
+
+
+expunge = redact
+
+
+init = uninstall = steps
+rebuild = status
+
+
+def import_git(result: Imported) -> Json:
+    return {
+        "schema": SCHEMA,
+        "dry_run": result.dry_run,
+        "commits": result.commits,
+        "found": result.reverts,
+        "landings": result.landings,
+        "appended": result.appended,
+        "known": result.known,
+        "warnings": result.warnings,
+        "skipped": [
+            {"reason": reason, "count": count, "examples": examples} for reason, count, examples in result.skipped
+        ],
+    }
+
+
+def link(result: Linked) -> Json:
+    return {
+        "schema": SCHEMA,
+        "links": [{"events": list(found), "commit": commit, "how": how} for found, commit, how in result.links],
+        "unlinked": result.unlinked,
+    }
+
+
+def error(problem: GitmemError) -> Json:
+    """Return the error object of `--json`."""
+    return {
+        "schema": SCHEMA,
+        "error": {
+            "code": problem.code,
+            "name": problem.name,
+            "message": problem.message,
+            "hint": problem.advice,
+            "written": problem.written,
+        },
+    }

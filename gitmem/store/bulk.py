@@ -1,0 +1,206 @@
+"""Many events at once: an importer's drafts, appended in commits of a thousand.
+
+Only drafts with a `source` come this way. History is never refused for a verdict (G4), so of the state a draft
+needs the heads of its lineage, and a closing needs which openings it closes. Lineages are loaded once, carried along
+in memory from commit to commit, and judged only where a closing asks; the cache takes many commits in at once.
+Another writer's append in between makes it start again from the cache.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+from gitmem.core import dates, rules
+from gitmem.core.drafts import Draft, Stamp, Writer
+from gitmem.core.events import STRUCTURAL, Event
+from gitmem.core.history import Entry
+from gitmem.core.lineages import entity_key
+from gitmem.core.verdicts import Judgement, judge
+from gitmem.errors import LogBusy
+from gitmem.store.cache import Cache
+from gitmem.store.lock import Lock
+from gitmem.store.log import Log, TipMoved
+from gitmem.store.readmodel import ReadModel
+from gitmem.store.writing import TRIES_MAX, Appender
+
+#: So many appended events are kept in memory before the cache takes them in.
+SETTLE_FROM = 40_000
+#: So many events of lineages are carried along, about a kilobyte each; then they are loaded again when asked for.
+CARRIED_MAX = 100_000
+
+Progress = Callable[[str, int, int], None]
+
+
+class Bulk:
+    """Appends drafts with a source, at most `size` events a commit, in the name of `writer`."""
+
+    def __init__(
+        self, model: ReadModel, open_log: Callable[[], Log], writer: Writer, size: int, nonces: Iterator[str]
+    ) -> None:
+        self._model = model
+        self._open_log = open_log
+        self._writer = writer
+        self._size = size
+        self._nonces = nonces
+        self._appender = Appender(model, open_log)
+        self._state: _State | None = None
+        self._tip = ""
+        self._clock = 0
+        self._waiting: list[Entry] = []  # appended, and not yet in the cache
+
+    def append(self, drafts: Iterable[Draft], progress: Progress | None = None) -> int:
+        """Append `drafts` but for those whose source the log knows; return how many events were appended."""
+        self._appender.begin()
+        done = 0
+        for part in self._chunks(drafts):
+            done += self._append(part)
+            if progress is not None:
+                progress("appending", done, 0)
+        self._settle()
+        return done
+
+    def _chunks(self, drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
+        part: list[Draft] = []
+        for draft in drafts:
+            part.append(draft)
+            # A rename joins lineages, which the cache works out; what follows it starts a new chunk.
+            if len(part) >= self._size or _is_rename(draft):
+                yield part
+                part = []
+        if part:
+            yield part
+
+    def _append(self, drafts: list[Draft]) -> int:
+        with Lock(self._model.repository):
+            for attempt in range(TRIES_MAX):
+                state = self._standing()
+                decided = self._decide(state, drafts)
+                if not decided:
+                    return 0
+                entry, stored = self._appender.render(decided, self._tip)
+                try:
+                    self._open_log().publish_many(stored, entry.oid, self._tip, "import")
+                except TipMoved:
+                    self._state = None  # it took in what was not appended
+                    time.sleep(os.urandom(1)[0] / 256 * 0.01 * (attempt + 1))
+                    continue
+                self._waiting.append(entry)
+                self._tip, self._clock = entry.oid, entry.clock
+                if _is_rename(drafts[-1]) or state.events >= CARRIED_MAX:
+                    self._settle()
+                    self._state = None
+                elif sum(len(one.events) for one in self._waiting) >= SETTLE_FROM:
+                    self._settle()
+                return len(decided)
+        raise LogBusy(attempts=TRIES_MAX)
+
+    def _standing(self) -> _State:
+        """Return what stands at the tip: what this import carries in memory, or the cache's where others were here."""
+        if self._state is None or self._open_log().tip() != self._tip:
+            self._settle()
+            cache = self._model.current()
+            self._state, self._tip, self._clock = _State(cache), cache.tip, cache.clock
+        return self._state
+
+    def _settle(self) -> None:
+        """Give the cache what was appended since it was asked last: a lineage is judged once for many events."""
+        if self._waiting:
+            self._model.applied(self._waiting)
+        self._waiting = []
+
+    def _decide(self, state: _State, drafts: list[Draft]) -> list[tuple[Event, bytes]]:
+        now = dates.of_seconds(time.time())
+        clock = self._clock
+        out: list[tuple[Event, bytes]] = []
+        for draft in drafts:
+            if state.knows(str(draft.fields.get("source", ""))):
+                continue
+            lineage = state.lineage(draft)
+            stamp = Stamp(clock, now, self._nonces)
+            # A lineage answers what a judgement does, and its heads without judging.
+            for event, body in rules.decide(lineage, draft, self._writer, stamp).appends:  # type: ignore[arg-type]
+                clock = max(clock, event.clock)
+                out.append((event, body))
+                lineage.take(_light(event))
+                state.events += 1
+        return out
+
+
+def _light(event: Event) -> Event:
+    """Return the event without its texts: all that verdicts are made of, and little to carry along."""
+    return Event(event.id, {name: event.fields[name] for name in STRUCTURAL if name in event.fields})
+
+
+def _is_rename(draft: Draft) -> bool:
+    return draft.fields.get("change_type") == "rename"
+
+
+class _Lineage:
+    """The events of one lineage on their way; judged when more than its heads is asked for."""
+
+    def __init__(self, cache: Cache, events: list[Event]) -> None:
+        self._cache = cache
+        self._events = events
+        self._judgement: Judgement | None = None
+        # What no event of the lineage refers to. A head of `Judgement.heads` is never missing; one that was seen by
+        # way of an event outside may be here too, which says nothing new to who names it in `after`.
+        self._heads = {event.id for event in events if event.kind != "link"}
+        for event in events:
+            self._heads.difference_update(event.after, event.supersedes, event.targets)
+
+    def take(self, event: Event) -> None:
+        self._events.append(event)
+        self._judgement = None
+        self._heads = {event.id}
+
+    def heads(self, scope: str, names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
+        """See `Judgement.heads`."""
+        return self._judged().heads(scope, names, ids) if tuple(ids) else sorted(self._heads)
+
+    def _judged(self) -> Judgement:
+        if self._judgement is None:
+            self._judgement = judge(self._events, self._cache.outside)
+        return self._judgement
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._judged(), name)
+
+
+class _State:
+    """The lineages that a chunk touches, this chunk's events included."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._lineages: dict[tuple[str, str], _Lineage] = {}
+        self._sources: set[str] = set()
+        self.events = 0
+
+    def knows(self, source: str) -> bool:
+        """Say whether the log or this chunk has an event of `source`; from now on it has."""
+        if source in self._sources:
+            return True
+        self._sources.add(source)
+        return self._cache.has_source(source)
+
+    def lineage(self, draft: Draft) -> _Lineage:
+        scope = str(draft.fields.get("scope", ""))
+        names = [str(draft.fields[name]) for name in ("entity_path", "renamed_from") if draft.fields.get(name)]
+        keys = [(scope, entity_key(name)) for name in names]
+        found = self._lineages.get(keys[0]) if len(keys) == 1 else None
+        if found is None:
+            events: dict[str, Event] = {}
+            for key in keys:
+                if key in self._lineages:
+                    events.update((event.id, event) for event in self._lineages[key]._events)
+            for event in self._cache.component_events(self._cache.components_of(keys)):
+                events.setdefault(event.id, event)
+            self.events += len(events)
+            found = _Lineage(self._cache, [event if event.redacted else _light(event) for event in events.values()])
+            for key in keys:
+                self._lineages[key] = found
+            for event in events.values():
+                if event.entity_path:
+                    self._lineages[event.scope, entity_key(event.entity_path)] = found
+        return found

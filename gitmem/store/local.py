@@ -1,0 +1,62 @@
+"""Local activity: what was refused here, and to whom. Never travels, never moves trust, pruned by age.
+
+Best effort everywhere: where it can't be read or written, whoever asks is told that nothing is known.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+
+from gitmem.errors import GitFailed
+from gitmem.store.repository import Repository
+
+FILE_NAME = "local.sqlite"
+#: What is older is forgotten, in seconds.
+KEPT_S = 90 * 86400
+
+
+class Local:
+    """The local activity of one repository; holds no text of anybody, only hashes of what was asked."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+
+    def was_refused(self, key: str) -> bool:
+        """Say whether `refused(key)` was noted here."""
+        try:
+            with self._open() as db:
+                return db.execute("SELECT 1 FROM refusals WHERE key = ?", (key,)).fetchone() is not None
+        except (sqlite3.Error, GitFailed):
+            return False
+
+    def refused(self, key: str) -> None:
+        """Note that what `key` stands for was refused now."""
+        now = int(time.time())
+        try:
+            with self._open() as db:
+                db.execute("DELETE FROM refusals WHERE at < ?", (now - KEPT_S,))
+                db.execute("INSERT OR REPLACE INTO refusals VALUES (?, ?)", (key, now))
+        except (sqlite3.Error, GitFailed):
+            pass
+
+    def _open(self) -> _Closing:
+        self._repository.make_local_dir()
+        db = sqlite3.connect(f"{self._repository.local_dir}/{FILE_NAME}", timeout=1.0)
+        db.execute("CREATE TABLE IF NOT EXISTS refusals(key TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID")
+        return _Closing(db)
+
+
+class _Closing:
+    """A connection that is committed and closed at the end of a `with` block."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def __enter__(self) -> sqlite3.Connection:
+        return self._db
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if error is None:
+            self._db.commit()
+        self._db.close()

@@ -1,0 +1,351 @@
+"""The past: a cache that answers as of a time, or as it was known at one.
+
+Two clocks. `as_of` asks what held then, by what is known now: a change counts from its `valid_from` (else from when
+it was recorded) until its `valid_to`. `known_at` asks what was believed then: what had been recorded, or what a
+log that ended in some tip held. Both together ask what was then believed to hold at a time.
+
+A verdict is a function of the set of a component's events, so the past is the same function of a smaller set. It is
+worked out for the components that are asked about and stored nowhere; a component that lies wholly on one side
+of the moment is not judged at all. The cache of everyday answers never comes here.
+
+Three things are never undone by looking back. What is sealed, muted or redacted now stays hidden. With `as_of` alone,
+what is retracted now never held: a retraction says that an event should not have been, and isn't a later
+turn of things, as a supersede is. And *saw* still runs through events that don't count: who knew what is a fact of
+the writing, whatever part of it is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+from gitmem.core import entities
+from gitmem.core.events import Event
+from gitmem.store import batch, components, listing
+from gitmem.store.cache import Cache, StoredDecision, marks_now
+from gitmem.store.components import birth_trust, event_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.store.repository import Repository
+
+#: The member `valid_to` as it stands in canonical bytes. Within a string the quotes would be escaped.
+_VALID_TO = b'"valid_to":'
+
+
+class Moment:
+    """From where one looks back.
+
+    as_of     a time of the format, or "": what held then
+    known_at  a time of the format, or "": what was recorded by then
+    unknown   ids of the events that a known tip of the log doesn't reach, or None where no tip was given
+    """
+
+    __slots__ = ("as_of", "known_at", "unknown")
+
+    def __init__(self, as_of: str = "", known_at: str = "", unknown: frozenset[str] | None = None) -> None:
+        self.as_of = as_of
+        self.known_at = known_at
+        self.unknown = unknown
+
+    def knows(self, event: Event) -> bool:
+        """Say whether the event had been recorded by then; at the very instant, it had."""
+        if self.unknown is not None and event.id in self.unknown:
+            return False
+        return not self.known_at or event.recorded_at <= self.known_at
+
+    def holds(self, event: Event) -> bool:
+        """Say whether the event held then: from its first instant on, and no more at its last."""
+        if not self.as_of:
+            return True
+        ends = event.fields.get("valid_to")
+        return (event.valid_from or event.recorded_at) <= self.as_of and (
+            not isinstance(ends, str) or not ends or ends > self.as_of
+        )
+
+    def condition(self, alias: str = "e") -> tuple[str, tuple[object, ...]]:
+        """Return `knows` and `holds` as a condition on the table `events`, under the name `alias`, and its values."""
+        terms: list[str] = []
+        values: list[object] = []
+        if self.known_at:
+            terms.append(f"{alias}.recorded_at <= ?")
+            values.append(self.known_at)
+        if self.unknown is not None:
+            terms.append(f"{alias}.id NOT IN (SELECT value FROM json_each(?))")
+            values.append(json.dumps(sorted(self.unknown)))
+        if self.as_of:
+            terms.append(f"COALESCE({alias}.valid_from, {alias}.recorded_at) <= ?")
+            # Few events end: only in those is the body read as JSON.
+            ends = f"json_extract(CAST({alias}.body AS TEXT), '$.valid_to')"
+            terms.append(f"(instr({alias}.body, ?) = 0 OR {ends} > ?)")
+            values += [self.as_of, _VALID_TO, self.as_of]
+        return " AND ".join(terms), tuple(values)
+
+
+def not_reached(repository: Repository, tip: str, known: str) -> frozenset[str]:
+    """Return the ids of the events of the log `tip` that its commit `known` doesn't reach. Raises GitFailed."""
+    if tip == known:
+        return frozenset()
+    # A tree of the log holds its own commit's events and nothing else, so what is listed is what was added.
+    listed = repository.git("rev-list", "--objects", tip, "^" + known, env={"GIT_NO_REPLACE_OBJECTS": "1"})
+    found = set()
+    for line in listed.decode("ascii", "replace").splitlines():
+        name = line.partition(" ")[2]
+        event_id, _, suffix = name.partition(".")
+        if suffix in ("json", "redacted"):
+            found.add(event_id)
+    return frozenset(found)
+
+
+class Past(Cache):
+    """A cache as it would stand if nothing but what counts at `moment` were in the log. For reading alone."""
+
+    def __init__(self, cache: Cache, moment: Moment) -> None:
+        super().__init__(cache.db, cache.path)
+        self.moment = moment
+        self.counted = moment.condition()
+        # component -> its decisions, in the columns of the table; n -> (effect, reason, trust) where not as born
+        self._decisions: dict[int, list[tuple[object, ...]]] = {}
+        self._judged: dict[int, dict[int, tuple[str, str, str]]] = {}
+        self._all: list[tuple[object, ...]] | None = None
+        self._later: list[int] | None = None
+
+    # --- what counts --------------------------------------------------------------------------
+
+    def _counting(self, events: Sequence[Event]) -> list[Event]:
+        """Return those of the events of whole components that count at the moment."""
+        known = [event for event in events if self.moment.knows(event)]
+        if not self.moment.as_of:
+            return known
+        gone: set[str] = set()
+        if any(event.action == "retract" for event in known):
+            from gitmem.core.verdicts import judge
+
+            judged = judge(known, self.outside)
+            gone = {event.id for event in known if judged.trust(event.id) == "retracted"}
+        return [event for event in known if event.id not in gone and self.moment.holds(event)]
+
+    def _settled(self, component: int) -> list[tuple[object, ...]]:
+        """Return the decisions of a component at the moment, as rows of the table `decisions`."""
+        found = self._decisions.get(component)
+        if found is not None:
+            return found
+        members = self._members(component)
+        counting = self._counting([event for _, event in members])
+        if len(counting) == len(members):
+            found = self._stored(component)
+        else:
+            found = []
+            self._judged[component] = judged = {}
+            # What is retracted now stands in listings as that; what does not count is in none.
+            ids = {event.id for event in counting}
+            for n, event in members:
+                if event.id not in ids:
+                    judged[n] = ("void", "retracted", "retracted")
+            counted = [member for member in members if member[1].id in ids]
+            for row in batch.judged_rows(self.db, component, counted):
+                if len(row) == batch.JUDGED_WIDTH:
+                    judged[row[0]] = (str(row[1]), str(row[2]), str(row[3]))  # type: ignore[index]
+                elif len(row) != batch.WAITING_WIDTH:
+                    found.append(row)
+        self._decisions[component] = found
+        return found
+
+    def _members(self, component: int) -> list[tuple[int, Event]]:
+        """Return what a component is judged by, with row numbers; -1 for what a rename brings along."""
+        rows = components.rows_of(self.db, component)
+        have = {event.id for _, event in rows}
+        more = components.renames_for(self.db, [component])
+        return rows + [(-1, event) for event in more if event.id not in have]
+
+    def _decisions_of(self, component: int) -> Iterator[tuple[object, ...]]:
+        """Yield the decisions of a component alone, for a summary of thousands: the rest is not worked out."""
+        if component in self._decisions:
+            yield from self._decisions[component]
+            return
+        members = self._members(component)
+        ids = {event.id for event in self._counting([event for _, event in members])}
+        for row in batch.judged_rows(self.db, component, [member for member in members if member[1].id in ids]):
+            if len(row) in (batch.JUDGED_WIDTH, batch.WAITING_WIDTH):
+                return  # the decisions come first
+            yield row
+
+    def _stored(self, component: int) -> list[tuple[object, ...]]:
+        return self.db.execute(
+            "SELECT component, scope, names, entity_path, approach, akey, verdict, trust, standing, against, since, "
+            "events FROM decisions WHERE component = ?",
+            (component,),
+        ).fetchall()
+
+    def standing_of(self, n: int, component: int | None, event: Event) -> tuple[str, str, str]:
+        """Return the effect of an event at the moment, its reason, and its trust."""
+        if component is not None:
+            self._settled(component)
+            judged = self._judged.get(component)
+            if judged is not None:
+                return judged.get(n, ("applied", "", birth_trust(event)))
+            row = self.db.execute("SELECT effect, reason, trust FROM judged WHERE n = ?", (n,)).fetchone()
+            if row:
+                return (row[0], row[1], row[2])
+        return ("applied", "", birth_trust(event))
+
+    # --- what a cache answers -----------------------------------------------------------------
+
+    def lineage_names(self, scope: str, key: str) -> list[str]:
+        if self._later is None:  # the renames that don't count
+            condition, values = self.counted
+            rows = self.db.execute(
+                f"SELECT DISTINCT a.n FROM aliases a JOIN events e ON e.n = a.n WHERE NOT ({condition})", values
+            )
+            self._later = [row[0] for row in rows]
+        return components.lineage_names(self.db, scope, key, self._later)
+
+    def component_events(self, numbers: Iterable[int]) -> list[Event]:
+        return self._counting(super().component_events(numbers))
+
+    def counts(self, scope: str = "") -> dict[str, int]:
+        found: dict[str, int] = {}
+        for row in self._everywhere():
+            if entities.sees(scope, str(row[1])):
+                verdict = str(row[6])
+                found[verdict] = found.get(verdict, 0) + 1
+        return found
+
+    def decisions_of(self, names: Sequence[tuple[str, str]]) -> list[StoredDecision]:
+        wanted = set(names)
+        return [
+            self._decided(row)
+            for component in sorted(self.components_of(names))
+            for row in self._settled(component)
+            if any((row[1], name) in wanted for name in str(row[2]).split("\n"))
+        ]
+
+    def decisions_worst(self, limit: int, scope: str = "") -> list[StoredDecision]:
+        rows = [row for row in self._everywhere() if entities.sees(scope, str(row[1]))]
+        found: list[tuple[object, ...]] = []
+        for verdict in ("contested", "rejected", "reverted", "reopened"):
+            mine = [row for row in rows if row[6] == verdict]
+            mine.sort(key=lambda row: str(row[8]))
+            mine.sort(key=lambda row: str(row[10]), reverse=True)
+            found += mine
+        return [self._decided(row) for row in found[:limit]]
+
+    def decisions_with(self, verdict: str) -> list[StoredDecision]:
+        return [self._decided(row) for row in self._everywhere() if row[6] == verdict]
+
+    def _everywhere(self) -> list[tuple[object, ...]]:
+        """Return the decisions of every component that has any event that counts."""
+        if self._all is None:
+            self._all = list(self._each())
+        return self._all
+
+    def _each(self) -> Iterator[tuple[object, ...]]:
+        condition, values = self.counted
+        mixed: set[int] = set()
+        whole: set[int] = set()
+        for component, number, total in self.db.execute(
+            f"SELECT e.component, SUM({condition}), COUNT(*) FROM events e WHERE e.component IS NOT NULL "
+            "GROUP BY e.component",
+            values,
+        ):
+            if number:
+                (whole if number == total else mixed).add(component)
+        # A rename that doesn't count yet joins nothing: what it joins now is judged apart.
+        for scope, key in self.db.execute(
+            f"SELECT DISTINCT a.scope, a.a FROM aliases a JOIN events e ON e.n = a.n WHERE NOT ({condition})", values
+        ).fetchall():
+            touched = [pair for pair in self.names_below(key) if scope in ("*", pair[0])]
+            touched += [(its, key) for its in self.scopes_of(key) if scope in ("*", its)]
+            mixed |= self.components_of(touched)
+        for component in sorted(whole | mixed):
+            yield from self._decisions_of(component) if component in mixed else self._stored(component)
+
+    def _decided(self, row: tuple[object, ...]) -> StoredDecision:
+        given = (*row[1:5], *row[6:12], row[5])
+        found = self._decision(given)  # type: ignore[arg-type]
+        found.commits = self.commits_of(found.standing)
+        return found
+
+    def commits_of(self, event_id: str) -> list[str]:
+        """Return the commits that an event was linked to, as far as that was known, newest link last."""
+        rows = self.db.execute(
+            "SELECT l.commit_oid, e.id, e.body, e.redacted FROM links l JOIN events e ON e.n = l.n "
+            "WHERE l.event = ? ORDER BY l.n",
+            (event_id,),
+        )
+        found: dict[str, None] = {}
+        for commit, *link in rows:
+            if self.moment.knows(event_of(*link)):
+                found.pop(commit, None)
+                found[commit] = None
+        return list(found)
+
+    def _closed_above(self, scope: str, names: list[str]) -> str:
+        for name in names:
+            for its_scope in (scope, *entities.ancestors_scope(scope)):
+                above = entities.parents(name) if its_scope == scope else [name, *entities.parents(name)]
+                for parent in above:
+                    for component in self.components_of([(its_scope, parent)]):
+                        for row in self._settled(component):
+                            if row[1] == its_scope and parent in str(row[2]).split("\n"):
+                                if not row[5] and row[6] == "rejected":
+                                    return str(row[8])
+        return ""
+
+    def closings_like(self, marks: Iterable[int]) -> list[tuple[Event, int]]:
+        return [
+            (event, shared)
+            for event, shared in super().closings_like(marks)
+            if self.moment.knows(event) and self.moment.holds(event)
+        ]
+
+    def event_count(self, scope: str = "") -> int:
+        condition, values = self.counted
+        more, given = listing.scope_predicate(scope, all_scopes=False)
+        where = f"{condition} AND {more}" if more else condition
+        return int(self.db.execute(f"SELECT COUNT(*) FROM events e WHERE {where}", (*values, *given)).fetchone()[0])
+
+
+# --- rows for people --------------------------------------------------------------------------
+
+
+def row_of(past: Past, row: tuple[object, ...]) -> listing.Row:
+    """Return a row of `listing._SELECT` as the event stood at the moment; its marks are those of now."""
+    n, event_id, body, redacted, component, akey, key = row[:7]
+    assert isinstance(n, int) and isinstance(body, bytes)
+    event = event_of(str(event_id), body, str(redacted))
+    number = component if isinstance(component, int) else None
+    effect, reason, trust = past.standing_of(n, number, event)
+    superseded_by = [
+        later.id
+        for later in past.referring(event.id)
+        if event.id in later.supersedes and past.moment.knows(later) and past.moment.holds(later)
+    ]
+    verdict = ""
+    if number is not None and key:
+        for found in past._settled(number):
+            if found[1] != event.scope:
+                continue
+            if found[5] == akey and key in str(found[2]).split("\n"):
+                verdict = str(found[6])
+                break
+            if str(n) in str(found[11]).split(" "):
+                verdict = str(found[6])
+    marks = marks_now(str(row[10])) if row[10] else []
+    return listing.Row(n, event, trust, effect, reason, verdict, past.commits_of(event.id), superseded_by, marks)
+
+
+def newest_change(past: Past, rows: Iterable[tuple[object, ...]]) -> listing.Row | None:
+    """Return the change that happened last, of rows newest first: by when it held, not by when it was written down."""
+    best: listing.Row | None = None
+    for row in rows:
+        made = row_of(past, row)
+        if made.is_shown and (best is None or (past.moment.as_of and _when(made.event) > _when(best.event))):
+            best = made
+            if not past.moment.as_of:
+                break
+    return best
+
+
+def _when(event: Event) -> str:
+    return event.valid_from or event.recorded_at

@@ -1,0 +1,130 @@
+"""The read model: one repository's cache, fresh whenever it is asked for.
+
+The everyday case is decided here, without starting git: the stamp says that the log has not moved. All else
+(catching up, building, a doubtful file) is `upkeep`, which is loaded only then.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from gitmem.store.cache import FILE_NAME, Cache, CacheDoubt
+from gitmem.store.log import Log
+from gitmem.store.repository import Repository, stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.core.history import Entry
+    from gitmem.store.upkeep import Upkeep
+
+
+class ReadModel:
+    """The cache of one repository, brought up to date when it is asked for.
+
+    open_log   gives the log; called only when the cache can't be known to be fresh
+    """
+
+    def __init__(self, repository: Repository, open_log: Callable[[], Log]) -> None:
+        self.repository = repository
+        self.open_log = open_log
+        self._cache: Cache | None = None
+        self._inode = 0
+
+    @property
+    def path(self) -> str:
+        return f"{self.repository.local_dir}/{FILE_NAME}"
+
+    @property
+    def opened(self) -> Cache | None:
+        """Return the cache that this process has open, whatever it stands for, or None."""
+        return self._cache
+
+    def close(self) -> None:
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
+
+    def current(self) -> Cache:
+        """Return a cache that stands for the log's tip.
+
+        Raises NoLog where there is no log, BrokenHistory or Incomplete where it can't be read.
+        """
+        seen = stamp(self.repository)
+        cache = self.reopened()
+        try:
+            if cache is not None and seen is not None and cache.meta("stamp") == seen:
+                return cache
+            return self._upkeep().caught_up(cache, seen)
+        except (sqlite3.DatabaseError, CacheDoubt):
+            # Corrupt, or busy beyond patience: what git holds is right, and can be read without a file.
+            self.close()
+            return self._upkeep().rebuilt(seen)
+
+    def rebuild(self) -> Cache:
+        """Throw the cache away and build it again from the log."""
+        seen = stamp(self.repository)
+        self.close()
+        return self._upkeep().rebuilt(seen, always=True)
+
+    def use(self, cache: Cache) -> Cache:
+        """Answer from `cache` from now on: one that lives in memory, because no file can be written."""
+        self.close()
+        self._cache = cache
+        return cache
+
+    def _upkeep(self) -> Upkeep:
+        from gitmem.store.upkeep import Upkeep
+
+        return Upkeep(self)
+
+    def applied(self, entries: Sequence[Entry]) -> None:
+        """Take in what this process just appended, one on the other, on top of the tip that the cache stands for.
+
+        Best effort: whatever goes wrong, the next reader catches up from the log.
+        """
+        cache = self._cache
+        if cache is None or cache.path is None:
+            self.close()
+            return
+        from gitmem.store.batch import facts_of
+
+        try:
+            cache.db.execute("BEGIN IMMEDIATE")
+            try:
+                if cache.tip != entries[0].parents[0]:
+                    raise CacheDoubt("another process was here")
+                tip = entries[-1].oid
+                cache.apply(map(facts_of, entries), tip)
+                seen = stamp(self.repository)
+                # The loose ref holds the oid itself: such a stamp is known to mean this very tip.
+                cache.stamp(seen if seen == b"loose " + tip.encode() + b"\n" else None)
+                cache.db.execute("COMMIT")
+            except BaseException:
+                cache.db.execute("ROLLBACK")
+                raise
+        except (sqlite3.Error, CacheDoubt):
+            self.close()
+
+    def reopened(self) -> Cache | None:
+        """The cache as it is, reopened where another process put a new one in place."""
+        if self._cache is not None and self._cache.path is not None:
+            try:
+                if os.stat(self.path).st_ino == self._inode:
+                    return self._cache
+            except OSError:
+                pass
+            self.close()
+        elif self._cache is not None:
+            return self._cache
+        try:
+            self._cache = Cache.open(self.path)
+        except (sqlite3.DatabaseError, CacheDoubt):
+            return None
+        if self._cache is not None:
+            try:
+                self._inode = os.stat(self.path).st_ino
+            except OSError:
+                self._inode = 0
+        return self._cache

@@ -1,0 +1,342 @@
+"""Redaction: an event is taken out of the log, and out of every place that its content was copied to.
+
+The order is what keeps it safe. The rewritten commits are stored and the log's ref is moved by compare-and-swap, to
+the `redact` event that says who did it and why; a process killed before that has changed nothing, one killed after it
+leaves a sound log and a list of what is still to be purged. Then the tracking refs move to their counterparts, the
+cache and the notes are built anew, and the old objects go (`purge`).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+
+from gitmem.core import events, rewriting, rules
+from gitmem.core.drafts import Draft
+from gitmem.core.events import Event
+from gitmem.core.history import QUARANTINING
+from gitmem.core.ids import is_prefix, short
+from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, VERSION
+from gitmem.errors import (
+    AmbiguousId,
+    GitFailed,
+    Incomplete,
+    LogBusy,
+    NewerFormat,
+    RuleViolation,
+    UnknownId,
+)
+from gitmem.store.cache import Cache
+from gitmem.store.lock import Lock
+from gitmem.store.log import Log, Stored, TipMoved
+from gitmem.store.plumbing_log import WRITING
+from gitmem.store.readmodel import ReadModel
+from gitmem.store.repository import Repository
+from gitmem.store.writing import TRIES_MAX, Appender
+from gitmem.sync import purge
+from gitmem.sync.purge import Pending, Purged
+
+
+class Redacted:
+    """What a redaction did, or with `dry_run` would do.
+
+    ids       the events that were taken out, copies among them
+    mode      how much of each is hidden
+    event     the id of the `redact` event; "" where nothing had to be done, for they were redacted before
+    old_tip, tip   of the log, before and after
+    commits   how many commits were written anew
+    doomed    how many objects have to leave the store
+    bytes     how large the packs are that have to be written anew for that (`dry_run`)
+    purged    what became of it; None with `dry_run`
+    """
+
+    __slots__ = ("bytes", "commits", "doomed", "dry_run", "event", "ids", "mode", "old_tip", "purged", "tip")
+
+    def __init__(self, ids: list[str], mode: str, old_tip: str, *, dry_run: bool) -> None:
+        self.ids = ids
+        self.mode = mode
+        self.old_tip = old_tip
+        self.dry_run = dry_run
+        self.tip = old_tip
+        self.event = ""
+        self.commits = 0
+        self.doomed = 0
+        self.bytes = 0
+        self.purged: Purged | None = None
+
+
+class Order:
+    """What is to be taken out: event id -> form, and the fields of the `redact` event but for what the result says."""
+
+    __slots__ = ("fields", "forms")
+
+    def __init__(self, forms: dict[str, str], fields: dict[str, object]) -> None:
+        self.forms = forms
+        self.fields = fields
+
+
+class Redactor:
+    """Takes events out of the log of one repository.
+
+    decide   what `rules.decide` makes of a draft, on the state of a cache
+    renote   builds the notes anew, where there are any
+    """
+
+    def __init__(
+        self,
+        model: ReadModel,
+        log: Log,
+        decide: Callable[[Cache, Draft], rules.Decided],
+        renote: Callable[[], None],
+    ) -> None:
+        self.model = model
+        self.log = log
+        self.repository: Repository = model.repository
+        self._decide = decide
+        self._renote = renote
+
+    # --- one event ----------------------------------------------------------------------------
+
+    def redact(self, prefix: str, mode: str, reason: str, *, dry_run: bool = False) -> Redacted:
+        """Take out the event that `prefix` names, with all its copies.
+
+        Raises UnknownId, AmbiguousId, RuleViolation, Refused, NewerFormat, Incomplete, LogBusy, GitFailed; the log has
+        not moved then.
+        """
+
+        def order(cache: Cache) -> Order:
+            one = _id(cache, prefix)
+            forms: dict[str, str] = {}
+            scope = ""
+            for event_id in copies(cache, one):
+                event = cache.event(event_id)
+                forms[event_id] = "plain" if event is None else _form(event, mode)
+                scope = event.scope if event is not None else scope
+            return Order(forms, {"targets": sorted(forms), "mode": mode, "reason": reason, "scope": scope})
+
+        return self._take(order, mode, dry_run=dry_run)
+
+    # --- many ---------------------------------------------------------------------------------
+
+    def expunge(self, before: str, reason: str, *, dry_run: bool = False) -> Redacted:
+        """Take out the texts of all events recorded before `before` (a format time), but for what still decides.
+
+        Raises as `redact` does.
+        """
+
+        def order(cache: Cache) -> Order:
+            forms = dict.fromkeys(expungible(cache, before), "plain")
+            return Order(forms, {"mode": "plain", "reason": reason, "before": before})
+
+        return self._take(order, "plain", dry_run=dry_run)
+
+    # --- the way ------------------------------------------------------------------------------
+
+    def _take(self, order: Callable[[Cache], Order], mode: str, *, dry_run: bool) -> Redacted:
+        with Lock(self.repository) as lock:
+            if not dry_run:
+                recall(self.repository, self.log)
+            for attempt in range(TRIES_MAX):
+                cache = self.model.current()
+                tip = cache.tip
+                wanted = order(cache)
+                done = Redacted(sorted(wanted.forms), mode, tip, dry_run=dry_run)
+                work = self._rewritten(wanted.forms, tip)
+                tracked = self._tracked(work, tip)
+                if "targets" not in wanted.fields:
+                    done.ids = sorted(work.taken)
+                    wanted.fields |= {"count": len(done.ids), "merkle_root": rewriting.merkle_root(done.ids)}
+                    if not done.ids:
+                        wanted.fields |= {"count": 1}  # for the guard: whoever may not, is told so first
+                decided = self._decide(cache, Draft("redact", {**wanted.fields, "old_tip": tip}))
+                done.commits, done.doomed = len(work.moved), len(work.doomed)
+                if not work.taken:
+                    if not dry_run:
+                        done.purged = self.finish()
+                    return done
+                if dry_run:
+                    done.bytes = purge.size_of_packs(self.repository, work.doomed)
+                    return done
+                entry, stored = Appender(self.model, lambda: self.log).render(decided.appends, work.at(tip))
+                purge.remember(self.repository, Pending(tip, entry.oid, work.doomed, work.firsts))
+                try:
+                    self.log.publish_many([*work.objects, *stored], entry.oid, tip, "redact")
+                except TipMoved:
+                    time.sleep(os.urandom(1)[0] / 256 * min(0.05, 0.002 * 2**attempt))
+                    continue
+                done.tip, done.event = entry.oid, decided.appends[-1][0].id
+                move_tracking(self.repository, tracked)
+                done.purged = self.finish()
+                return done
+            held = "" if lock.held else f" Another process holds {lock.path}."
+        raise LogBusy(attempts=TRIES_MAX, lock=held)
+
+    def finish(self) -> Purged | None:
+        """Bring everything that is derived in step with the log, and purge what is left to purge; None: nothing was."""
+        return settle(self.model, self.log, self._renote)
+
+    def _rewritten(self, forms: dict[str, str], tip: str) -> rewriting.Rewriting:
+        return rewrite(self.log, self.repository, forms, [tip])
+
+    def _tracked(self, work: rewriting.Rewriting, tip: str) -> dict[str, tuple[str, str]]:
+        return tracking(self.log, self.repository, work, tip)
+
+
+def rewrite(log: Log, repository: Repository, forms: dict[str, str], tips: Iterable[str]) -> rewriting.Rewriting:
+    """Return the rewriting of everything that `tips` reach. Raises Incomplete, NewerFormat."""
+    work = rewriting.Rewriting(repository.form, forms)
+    done: list[str] = []
+    for tip in tips:
+        take_in(work, log.walk(tip, done))
+        done.append(tip)
+    return work
+
+
+def take_in(work: rewriting.Rewriting, commits: Iterable[Stored]) -> None:
+    """Let a rewriting have commits, parents first. Raises Incomplete, NewerFormat."""
+    try:
+        for stored in commits:
+            work.add(stored.oid, stored.commit, stored.tree, stored.files)
+    except rewriting.Unreadable as error:
+        raise Incomplete(what=str(error)) from None
+    except events.Malformed as error:
+        raise NewerFormat(what=f"an event that is to go can't be redacted here ({error})") from None
+    except KeyError as error:  # a parent that was not walked: cut off, or gone
+        raise Incomplete(what=f"commit {str(error.args[0])[:12]} is not here") from None
+
+
+def tracking(log: Log, repository: Repository, work: rewriting.Rewriting, *known: str) -> dict[str, tuple[str, str]]:
+    """Return where the refs of what was last seen of remotes have to go: ref -> (now, then)."""
+    found = {}
+    format = "--format=%(refname) %(objectname)"
+    listed = repository.git("for-each-ref", format, purge.REMOTES).decode("utf-8", "replace")
+    walked = list(known)
+    for line in listed.splitlines():
+        ref, _, oid = line.partition(" ")
+        if not work.holds(work.at(oid)):
+            try:
+                take_in(work, log.walk(oid, walked))
+            except (Incomplete, NewerFormat):
+                continue  # it stays, and the purge names it
+            walked.append(oid)
+        if work.at(oid) != oid:
+            found[ref] = (oid, work.at(oid))
+    return found
+
+
+def move_tracking(repository: Repository, tracked: dict[str, tuple[str, str]]) -> None:
+    """Move refs by compare-and-swap, each for itself; one that another process moved stays, and the purge names it."""
+    for ref, (now, then) in tracked.items():
+        order = f"option no-deref\nupdate {ref} {then} {now}\n".encode()
+        repository.try_git(*WRITING, "update-ref", "-m", "redact", "--stdin", input=order)
+
+
+def recall(repository: Repository, log: Log) -> Pending | None:
+    """Return what an earlier redaction, finished or killed, has left to purge."""
+
+    def has_moved(new: str) -> bool:
+        tip = log.tip()
+        return tip is not None and log.contains(tip, new)
+
+    return purge.recalled(repository, has_moved)
+
+
+def settle(model: ReadModel, log: Log, renote: Callable[[], None]) -> Purged | None:
+    """Finish what a redaction began: cache, notes, object store. None where nothing was left to do."""
+    repository = model.repository
+    pending = recall(repository, log)
+    if pending is None:
+        return None
+    model.rebuild()
+    problem = ""
+    try:
+        renote()
+    except GitFailed as error:
+        problem = error.message
+    done = purge.purge(repository, pending)
+    if problem:
+        done.held.append(f"the notes could not be built anew: {problem}")
+    if repository.try_git("rev-parse", "-q", "--verify", purge.ARCHIVE_REF).rc == 0:
+        done.held.append(f"what was attached to it in {purge.ARCHIVE_REF} stays: remove it there")
+    return done
+
+
+# --- what is meant ----------------------------------------------------------------------------
+
+
+def _id(cache: Cache, prefix: str) -> str:
+    """Return the one id that begins with `prefix`, of an event, a tombstone, or a file that is quarantined."""
+    if not is_prefix(prefix):
+        raise UnknownId(id=repr(prefix[:80]), hint="an id is 4 to 64 hex digits; `git decisions log` lists them.")
+    low = prefix.lower()
+    bad = {f.event for f in cache.findings() if f.rule in QUARANTINING and f.event.startswith(low)}
+    found = sorted({*cache.ids(prefix), *bad})
+    if not found:
+        raise UnknownId(id=prefix)
+    if len(found) > 1:
+        raise AmbiguousId(id=prefix, count=len(found), candidates=", ".join(one[:12] for one in found[:8]), ids=found)
+    return found[0]
+
+
+def copies(cache: Cache, event_id: str) -> list[str]:
+    """Return the ids of an event and of everything that was imported from the same source (F16)."""
+    event = cache.event(event_id)
+    if event is None or not event.source:
+        return [event_id]
+    rows = cache.db.execute("SELECT id FROM events WHERE source = ?", (event.source,)).fetchall()
+    return sorted({event_id, *(row[0] for row in rows)})
+
+
+def _form(event: Event, mode: str) -> str:
+    """Return the form of an event's tombstone. Raises NewerFormat, RuleViolation."""
+    if event.fields["v"] != VERSION:
+        raise NewerFormat(what=f"event {short(event.id)} is of format {event.fields['v']}, and may be redacted by that")
+    if event.kind == "redact" and "merkle_root" in event.fields:
+        raise RuleViolation(
+            what=f"{short(event.id)} is what proves an expunging, and other clones need it as it is", ids=[event.id]
+        )
+    # What has no approach has none to hide: a whole reject would lose what makes it one.
+    return "plain" if mode == "approach" and not event.approach and not event.redacted else mode
+
+
+def expungible(cache: Cache, before: str) -> list[str]:
+    """Return the ids of what expunging may take: recorded before `before`, and not needed.
+
+    Never a closing that stands, what that saw or supersedes, what is pinned, a copy of one of these, or a redaction.
+    """
+    from gitmem.core.verdicts import judge
+
+    pinned: set[str] = set()
+    waiting: list[str] = []
+    rows = cache.db.execute(
+        "SELECT DISTINCT component FROM events WHERE component IS NOT NULL AND (word IN (?, ?) OR kind = 'mark')",
+        tuple(word for word, role in CHANGE_TYPES.items() if role == CLOSING),
+    ).fetchall()
+    for (component,) in rows:
+        found = list(cache.component_events([component]))
+        judged = judge(found, cache.outside)
+        for event in found:
+            closing = CHANGE_TYPES.get(event.change_type) == CLOSING and not event.newer
+            if closing and judged.is_standing(event.id):
+                waiting.append(event.id)
+            if "pin" in judged.marks(event.id):
+                pinned.add(event.id)
+    kept: set[str] = set()
+    while waiting:
+        one = waiting.pop()
+        if one not in kept:
+            kept.add(one)
+            waiting += cache.outside(one)
+    out, sources = [], set()
+    for event_id, source in cache.db.execute(
+        "SELECT id, source FROM events WHERE recorded_at < ? AND redacted = '' AND newer = 0 AND kind <> 'redact' "
+        "ORDER BY n",
+        (before,),
+    ):
+        if event_id in kept or event_id in pinned:
+            if source:
+                sources.add(source)
+            continue
+        out.append((event_id, source))
+    return [event_id for event_id, source in out if not source or source not in sources]

@@ -1,0 +1,110 @@
+"""The documents say what the program does: generated pages are current, and no command is missing from them."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def docs() -> ModuleType:
+    """scripts/docs, as a module."""
+    loader = importlib.machinery.SourceFileLoader("scripts_docs", str(ROOT / "scripts" / "docs"))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def test_generated_pages_are_current(docs):
+    assert sorted(docs.stale()) == [], "run scripts/docs"
+
+
+def test_the_page_of_errors_has_each_of_them(docs):
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text("utf-8")
+    for each in docs.error_classes():
+        assert f"### {each.code} · {each.__name__}\n" in page
+
+
+def test_each_decision_of_the_project_follows_the_template():
+    pages = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
+    assert [page.name[:4] for page in pages] == [f"{number:04}" for number in range(1, len(pages) + 1)]
+    headings = re.findall(r"^## .*$", (ROOT / "docs" / "adr" / "template.md").read_text("utf-8"), re.MULTILINE)
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert text.startswith(f"# {page.name[:4]}. "), page.name
+        assert re.search(r"^- Status: (proposed|accepted|superseded by)", text, re.MULTILINE), page.name
+        assert re.search(r"^- Date: \d{4}-\d\d-\d\d$", text, re.MULTILINE), page.name
+        assert re.findall(r"^## .*$", text, re.MULTILINE) == headings, page.name
+
+
+def commands() -> list[str]:
+    """The names of the commands, from their definitions."""
+    from gitmem.cli import catalogue
+
+    return [command.words for command in catalogue.every()]
+
+
+def test_each_command_has_help_and_a_place_in_the_documents(cli, tmp_path):
+    names = commands()
+    assert {"init", "record", "log", "verify"} <= set(names)
+    reference = (ROOT / "docs" / "reference" / "cli.md").read_text("utf-8")
+    manual = (ROOT / "docs" / "man" / "git-decisions.1").read_text("utf-8")
+    for name in names:
+        helped = cli(*name.split(), "-h", cwd=tmp_path)
+        assert helped.code == 0 and name in helped.stdout, name
+        assert helped.stderr == "", name
+        assert re.search(rf"^#+ .*\b{re.escape(name)}\b", reference, re.MULTILINE), f"{name} is not in cli.md"
+        assert name in manual.replace("\\-", "-"), f"{name} is not in the man page"
+
+
+# --- the story of the README ------------------------------------------------------------------
+
+
+def told(page: str) -> list[tuple[str, str]]:
+    """The commands of a page's console blocks, each with what the page says that it prints."""
+    story: list[tuple[str, str]] = []
+    for block in re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, said = re.sub(r"\\\n\s*", "", step).partition("\n")
+            story.append((command, said))
+    return story
+
+
+def alike(said: str, place: Path) -> str:
+    """`said` without what differs from run to run: ids, dates, the folder, colours, and so where lines are broken."""
+    said = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", said)
+    said = re.sub(r"^.*\r", "", said, flags=re.MULTILINE)  # progress that was drawn over
+    said = re.sub(r"\b[0-9a-f]{8,64}\b", "ID", said)
+    said = re.sub(r"\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}|\d{4}-\d\d-\d\d", "DATE", said)
+    return "".join(said.split()).replace(str(place), "~/shop")
+
+
+def test_the_readme_shows_what_the_commands_say(make_repo, git, shell):
+    repo = make_repo(name="shop")
+    (repo / "sessions.py").write_text("import redis\n\nstore = redis.Redis()\nlifetime_s = 3600\n")
+    git("add", "sessions.py", cwd=repo)
+    git("commit", "--quiet", "-m", "Keep sessions in Redis", cwd=repo)
+    git("revert", "--no-edit", "HEAD", cwd=repo)
+    reverted = git("rev-parse", "HEAD^", cwd=repo)
+    why = f'Revert "Keep sessions in Redis"\n\nThe failover lost every login.\n\nThis reverts commit {reverted}.'
+    git("commit", "--quiet", "--amend", "-m", why, cwd=repo)
+    (repo / "schema.sql").write_text("CREATE TABLE users (id INTEGER);\n")
+    git("add", "schema.sql", cwd=repo)
+    git("commit", "--quiet", "-m", "Begin with users", cwd=repo)
+    (repo / "schema.sql").write_text("CREATE TABLE users (id INTEGER, card_token TEXT);\n")
+
+    story = told((ROOT / "README.md").read_text("utf-8"))
+    assert len(story) > 8
+    for command, said in story:
+        outcome = shell(command, cwd=repo, env={"NO_COLOR": "1", "GIT_PAGER": "cat"})
+        assert alike(outcome.stdout, repo) == alike(said, repo), command
+        assert outcome.code == (14 if said.startswith("error:") else 0), command
