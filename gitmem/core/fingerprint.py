@@ -123,15 +123,14 @@ def distinctive(line: str, bare: str) -> bool:
 
 
 def _only_imports(line: str) -> bool:
-    line = line.translate(_ONE_SPACE).strip(" ")
-    first, _, rest = line.partition(" ")
+    first, _, rest = " ".join(filter(None, line.translate(_ONE_SPACE).split(" "))).partition(" ")
     if first == "from":
         return " import " in rest
     match IMPORTS.get(first):
         case "any":
             return bool(rest)
         case "one":
-            return bool(rest) and " " not in rest.strip(" ")
+            return bool(rest) and " " not in rest
         case ";":
             return rest.endswith(";")
     return False

@@ -6,7 +6,7 @@ import hashlib
 import sys
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from gitmem.core import fingerprint
@@ -29,6 +29,7 @@ def test_the_order_and_repetition_of_lines_change_nothing(lines: list[str], rand
     assert fingerprint.sketch(shuffled) == fingerprint.sketch(lines)
 
 
+@example(["from", "import", "abc"], "  ", " ", " ")  # no Python, and no import however far its words are apart
 @given(_words, _blanks, _blanks, _blanks)
 def test_other_blanks_between_and_around_the_words_change_nothing(
     words: list[str], between: str, before: str, after: str
