@@ -1,7 +1,7 @@
 """Canonical bytes: the one JSON spelling of a value. Same value, same bytes, same id (F1-F3).
 
-A deliberate subset of RFC 8785: object keys are ASCII, numbers are integers between -2^53 and 2^53
-(both left out), strings hold no lone surrogate, no key stands twice, and nothing nests deeper than 32.
+A deliberate subset of RFC 8785: object keys are ASCII, numbers are integers within ±(2^53 - 1),
+strings hold no lone surrogate, no key stands twice, and nothing nests deeper than 32.
 Inside the subset Python's code-point order of keys and RFC 8785's UTF-16 order agree, and so do the two
 ways of writing a string, so any RFC 8785 implementation makes our bytes. Outside it we refuse instead of
 guessing.

@@ -38,6 +38,14 @@ def held(judged: Judgement, event_id: str, given: Sequence[Event]) -> dict[str, 
     return found
 
 
+def is_borne(judged: Judgement, event_id: str, name: str, now: str) -> bool:
+    """Say whether the event bears the mark `name` at `now`, by the marks that are among the judged events."""
+    nodes = judged.nodes
+    given = [nodes.events[mark] for mark in nodes.marked.get(nodes.index[event_id], ())]
+    until = held(judged, event_id, given).get(name, "")
+    return until == FOREVER or until > now
+
+
 def _is_in_force(judged: Judgement, mark: Event) -> bool:
     return judged.effect(mark.id)[0] == "applied"
 

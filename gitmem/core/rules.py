@@ -234,9 +234,9 @@ class _Guard:
             )
         for one in own:
             if one.disputed:
-                self._warn(f"contested: {_told(one.event)} is disputed and stands against this.")
+                self._warn(f"contested: {self._told(one.event)} is disputed and stands against this.")
             elif self._is_noted(one):
-                self._warn(f"noted only: {_told(one.event)} stands; this decides nothing.")
+                self._warn(f"noted only: {self._told(one.event)} stands; this decides nothing.")
         self._neighbours(key)
 
     def _above(self) -> list[Standing]:
@@ -261,7 +261,7 @@ class _Guard:
                 continue
             if CHANGE_TYPES.get(event.change_type) != CLOSING or event.newer:
                 raise self._refuse(
-                    f"{_told(event)}: that is no rejection or revert, so nothing can supersede it",
+                    f"{self._told(event)}: that is no rejection or revert, so nothing can supersede it",
                     "`git decisions status` shows what stands closed.",
                     [event],
                 )
@@ -293,7 +293,7 @@ class _Guard:
             fields["changeset_id"] = self.fields["changeset_id"]
         self.fields.pop("supersedes", None)
         self._write(Draft("change", fields), basis)
-        self._warn(f"re-opened: {_all_told(closings)}.")
+        self._warn(f"re-opened: {self._all_told(closings)}.")
 
     def _blocked(self, blocking: list[Standing], *, outside: bool) -> RuleViolation:
         several = [one.event for one in blocking]
@@ -324,7 +324,7 @@ class _Guard:
         else:
             hint = f"ask a person to resolve it: they keep one of {_listed(both)}."
         return self._refuse(
-            f"{self._subject()} is contested: {_all_told(closings)} against {_all_told(against)}",
+            f"{self._subject()} is contested: {self._all_told(closings)} against {self._all_told(against)}",
             hint,
             both,
         )
@@ -338,19 +338,19 @@ class _Guard:
         if self.approach_key:
             for one in closed:
                 if approach.near(self.approach_key, one.approach):
-                    self._warn(f"near to what is closed: {_all_told(self.judged.standing_events(one))}.")
+                    self._warn(f"near to what is closed: {self._all_told(self.judged.standing_events(one))}.")
             return
         alike = [one for one in closed if approach.mentions(_text(self.fields["reasoning"]), one.approach)]
         if alike and not self.acknowledged:
             several = [event for one in alike for event in self.judged.standing_events(one)]
             raise self._refuse(
-                f"this sounds like what is closed on {self.path}: {_all_told(several)}",
+                f"this sounds like what is closed on {self.path}: {self._all_told(several)}",
                 "`--approach TEXT` says which way it is done; if it is another one, the same again is accepted.",
                 several,
                 once=True,
             )
         for one in closed:
-            self._warn(f"closed here: {_all_told(self.judged.standing_events(one))}.")
+            self._warn(f"closed here: {self._all_told(self.judged.standing_events(one))}.")
 
     # --- closings: G5 ------------------------------------------------------------------------
 
@@ -364,7 +364,7 @@ class _Guard:
             elif active:
                 opened = [event for key in active for event in self.judged.open_changes(key)]
                 raise self._refuse(
-                    f"{self.path} stands: {_all_told(opened[-NAMED_MAX:])}",
+                    f"{self.path} stands: {self._all_told(opened[-NAMED_MAX:])}",
                     "`--approach TEXT` rejects one way to do it, `--whole` the entity with all that was tried.",
                     opened,
                 )
@@ -381,7 +381,7 @@ class _Guard:
                 self._warn(f"pending: waits for a person, who ratified {_listed(against)}.")
         standing = self.judged.standing(self.scope, self.path, self.approach_key)
         if standing:
-            self._warn(f"closed already: {_all_told(one.event for one in standing)}.")
+            self._warn(f"closed already: {self._all_told(one.event for one in standing)}.")
 
     def _reached(self) -> list[Key]:
         """Return the keys that a closing draft reaches."""
@@ -439,7 +439,7 @@ class _Guard:
             standing += self._above()
         besides = {one.event.id: one.event for one in standing if one.event.id not in named}
         if besides:
-            self._warn(f"still closed: {_all_told(besides.values())}.")
+            self._warn(f"still closed: {self._all_told(besides.values())}.")
 
     def _standing_to_lift(self) -> list[Event]:
         """Return the closings that a supersede of an entity means: those of the one approach that is closed on it."""
@@ -452,7 +452,7 @@ class _Guard:
             over = [one.event for one in self._above()]
             hint = "`git decisions status` shows what stands closed."
             if everything:
-                hint = f"closed on it: {_all_told(everything)}."
+                hint = f"closed on it: {self._all_told(everything)}."
             elif over:
                 hint = f"it is closed from above: {self._way_up(over)}."
             raise self._refuse(f"nothing stands closed for {self._subject()}", hint, everything or over)
@@ -460,7 +460,7 @@ class _Guard:
         for event in everything:
             by_approach.setdefault(self.judged.approach_of(event.id), []).append(event)
         if len(by_approach) > 1:
-            told = _all_told(everything)
+            told = self._all_told(everything)
             raise AmbiguousId(
                 id=self.path,
                 count=len(everything),
@@ -478,7 +478,7 @@ class _Guard:
         lifting = [self._event(event_id) for event in named for event_id in self.judged.lifted_by(event.id)]
         effect, why = self.judged.effect(named[0].id)
         return self._refuse(
-            f"nothing stands to supersede: {_all_told(named)} ({why or effect})",
+            f"nothing stands to supersede: {self._all_told(named)} ({why or effect})",
             "`git decisions status` shows what stands closed.",
             [*named, *lifting],
         )
@@ -509,14 +509,14 @@ class _Guard:
         if closing:
             raise self._refuse(
                 f"renaming {old} to {self.path} would join what is closed, "
-                f"{_all_told(closing.values())}, with what is open, "
-                f"{_all_told(opened.values())}",
+                f"{self._all_told(closing.values())}, with what is open, "
+                f"{self._all_told(opened.values())}",
                 f"{self._way_past_for_rename(list(closing.values()))}; or choose a name that nothing is closed under.",
                 [*closing.values(), *opened.values()],
             )
         carried = judged.standing_on(self.scope, old)
         if carried:
-            self._warn(f"the new name stays closed: {_all_told(one.event for one in carried)}.")
+            self._warn(f"the new name stays closed: {self._all_told(one.event for one in carried)}.")
 
     def _way_past_for_rename(self, closings: list[Event]) -> str:
         proposes = "proposes to re-open it" if not self.person and self._ratified(closings) else "re-opens it first"
@@ -530,7 +530,7 @@ class _Guard:
             hint = "run this in your own terminal, by hand: no agent and no script may do it for you."
             if self.writer.channel == "agent":
                 hint = f"ask a person to {action} it: “run this in your own terminal”."
-            raise self._refuse(f"only a person may {action} {_all_told(targets)}".rstrip(), hint, targets)
+            raise self._refuse(f"only a person may {action} {self._all_told(targets)}".rstrip(), hint, targets)
 
     def _review(self) -> None:
         targets = self._targets()
@@ -543,7 +543,7 @@ class _Guard:
             for event in targets:
                 if not self.judged.is_side(event.id):
                     raise self._refuse(
-                        f"{_told(event)}: that is on no side of anything contested",
+                        f"{self._told(event)}: that is on no side of anything contested",
                         "`git decisions status` shows what is contested, and both sides.",
                         [event],
                     )
@@ -567,7 +567,8 @@ class _Guard:
                 if lifted
                 else f"`git decisions supersede {_id(hindering[0])} -r WHY` re-opens it first."
             )
-            raise self._refuse(f"{_told(event)}: that {what} {_all_told(hindering)}", hint, [event, *hindering])
+            told = f"{self._told(event)}: that {what} {self._all_told(hindering)}"
+            raise self._refuse(told, hint, [event, *hindering])
 
     def _own_proposals(self, targets: list[Event], action: str, *, no_renames: bool = False) -> None:
         """G7: who is no person takes back or hides only what the same author proposed and no person ratified."""
@@ -586,7 +587,7 @@ class _Guard:
             if CHANGE_TYPES.get(event.change_type) == CLOSING:
                 hint += f"; `git decisions supersede {_id(event)} -r WHY` proposes to re-open it"
             hint += "; or a person does it: “run this in your own terminal”."
-            raise self._refuse(f"{_told(event)}: not yours to {action}, {why}", hint, [event])
+            raise self._refuse(f"{self._told(event)}: not yours to {action}, {why}", hint, [event])
 
     def _mark(self) -> None:
         if self.action in PERSONAL:
@@ -598,7 +599,7 @@ class _Guard:
         ratified = self._ratified(self._targets())
         if ratified and not self.person:
             raise self._refuse(
-                f"a person ratified {_all_told(ratified)}, so only a person may override it",
+                f"a person ratified {self._all_told(ratified)}, so only a person may override it",
                 f"{self._way_up(ratified)} proposes to re-open it; or ask a person: “run this in your own terminal”.",
                 ratified,
             )
@@ -673,22 +674,29 @@ class _Guard:
             there.append(f"on {event.entity_path}")
         if event.scope != self.scope:
             there.append(f"in scope {event.scope or '(the whole repository)'}")
-        return f"{_told(event)} ({', '.join(there)})" if there else _told(event)
+        return f"{self._told(event)} ({', '.join(there)})" if there else self._told(event)
 
+    def _told(self, event: Event) -> str:
+        """Return an event in one line: id, what it did, to which approach, why, and what was chosen instead."""
+        what = event.change_type or event.action or event.kind
+        if event.redacted:
+            return f"{_id(event)} {what}: [redacted]"
+        if self._is_sealed(event):
+            return f"{_id(event)} {what}: [sealed]"
+        of = f" of “{_quote(event.approach)}”" if event.approach else ""
+        reason = _text(event.fields.get(REASONS.get(event.kind, "reason")))
+        instead = _text(event.fields.get("instead"))
+        return f"{_id(event)} {what}{of}: {_quote(reason)}{f' (instead: {_quote(instead)})' if instead else ''}"
 
-def _told(event: Event) -> str:
-    """Return an event in one line: id, what it did, to which approach, why, and what was chosen instead."""
-    what = event.change_type or event.action or event.kind
-    if event.redacted:
-        return f"{_id(event)} {what}: [redacted]"
-    of = f" of “{_quote(event.approach)}”" if event.approach else ""
-    reason = _text(event.fields.get(REASONS.get(event.kind, "reason")))
-    instead = _text(event.fields.get("instead"))
-    return f"{_id(event)} {what}{of}: {_quote(reason)}{f' (instead: {_quote(instead)})' if instead else ''}"
+    def _all_told(self, several: Iterable[Event]) -> str:
+        return _joined([self._told(event) for event in several])
 
+    def _is_sealed(self, event: Event) -> bool:
+        if "seal" not in self.judged.marks(event.id):
+            return False
+        from gitmem.core import marks  # here: few events are marked, and every `record` would pay for it
 
-def _all_told(several: Iterable[Event]) -> str:
-    return _joined([_told(event) for event in several])
+        return marks.is_borne(self.judged, event.id, marks.SEAL, self.stamp.now)
 
 
 def _joined(sentences: list[str]) -> str:

@@ -357,9 +357,12 @@ def test_sealed_is_on_no_surface_its_sibling_is_and_unseal_restores_all_exactly(
     assert "sealed" in person("status", "users.card").stdout
     (other,) = person("status", "users.card_copy", "--json").json["decisions"]
     assert (other["sealed"], other["approach"]) == (False, "table of users.card_copy")
-    # The guard counts it.
-    add = ("record", "users.card", "add", "--approach", "table of users.card", "-r", "Again.")
-    assert hidden[:8] in person(*add, code=14).stderr
+    # The guard counts it, and quotes the sibling's text alone.
+    for name, text in (("users.card", "[sealed]"), ("users.card_copy", SIBLING)):
+        add = ("record", name, "add", "--approach", f"table of {name}", "-r", "Again.")
+        for refused in (person(*add, code=14), person(*add, "--json", code=14)):
+            said = refused.stdout + refused.stderr
+            assert text in said and (TEXT in said, hidden[:8] in said) == (False, name == "users.card")
     # It is found where it should be.
     assert TEXT in person("show", hidden).stdout and TEXT in person("log", "--all").stdout
     assert person("show", hidden, "--json").json["event"]["marks"] == ["seal"]
@@ -436,6 +439,20 @@ def test_a_mark_with_an_end_ends_when_it_is_read_after_it(person):
     assert [event["id"] for event in person("log", "--json").json["events"]] == [past]
     assert person("show", past, "--json").json["event"]["marks"] == []
     assert person("show", future, "--json").json["event"]["marks"] == ["seal"]
+
+
+def test_the_guard_tells_a_sealed_closing_without_its_text_while_the_seal_holds(person):
+    """In a refusal and in a warning; by `--until` the seal on the second is over."""
+    over, held = (written(person("reject", f"users.{name}", "--whole", "-r", TEXT, "--json")) for name in "ab")
+    person("seal", over, *WHY, "--until", "2020-01-01")
+    person("seal", held, *WHY, "--until", "2999-01-01")
+    for name, is_told in (("a", True), ("b", False)):
+        below = person("record", f"users.{name}.part", "add", "-r", "Below it.", code=14).stderr
+        again = person("reject", f"users.{name}", "--whole", "-r", "Still.").stderr
+        for said in (below, again):
+            assert (TEXT in said, "[sealed]" in said) == (is_told, not is_told)
+    person("unseal", held, *WHY)
+    assert TEXT in person("record", "users.b", "add", "-r", "Again.", code=14).stderr
 
 
 def test_a_sealed_proposal_waits_without_its_text(person, agent):
