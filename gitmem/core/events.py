@@ -23,11 +23,14 @@ from gitmem.core.vocabulary import (
     VERSION,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 # Bounds in bytes of UTF-8. Every field has one: no event can break a listing by its size.
 TEXT_MAX = 64 * 1024
 FIELD_MAX = 4 * 1024
 ENTITY_MAX = 1024
-WORD_MAX = 64
 EVENT_MAX = 256 * 1024
 #: A tombstone may keep nearly all of a large event (its ids), and adds its own id and four oids.
 TOMBSTONE_MAX = EVENT_MAX + 1024
@@ -247,34 +250,34 @@ class Event:
     redacted: str
 
     def __init__(self, event_id: str, fields: dict[str, object], *, redacted: str = "") -> None:
-        get = fields.get
+        get: Any = fields.get  # the shapes are checked before an Event is made
         self.id = event_id
         self.fields = fields
         self.redacted = redacted
-        self.kind = get("kind", "")  # type: ignore[assignment]
+        self.kind = get("kind", "")
         self.newer = is_newer(fields)
-        self.clock = get("clock", 0)  # type: ignore[assignment]
-        self.scope = get("scope", "")  # type: ignore[assignment]
-        self.author = get("author", "")  # type: ignore[assignment]
-        self.channel = get("channel", "")  # type: ignore[assignment]
-        self.basis = get("basis", "")  # type: ignore[assignment]
-        self.source = get("source", "")  # type: ignore[assignment]
-        self.recorded_at = get("recorded_at", "")  # type: ignore[assignment]
+        self.clock = get("clock", 0)
+        self.scope = get("scope", "")
+        self.author = get("author", "")
+        self.channel = get("channel", "")
+        self.basis = get("basis", "")
+        self.source = get("source", "")
+        self.recorded_at = get("recorded_at", "")
         # *saw* runs through these in every kind (R12)
-        self.after = tuple(get("after", ()))  # type: ignore[arg-type]
-        self.supersedes = tuple(get("supersedes", ()))  # type: ignore[arg-type]
-        self.targets = tuple(get("targets", ()))  # type: ignore[arg-type]
+        self.after = tuple(get("after", ()))
+        self.supersedes = tuple(get("supersedes", ()))
+        self.targets = tuple(get("targets", ()))
         foreign = _FOREIGN.get(self.kind)
         if foreign and not fields.keys().isdisjoint(foreign):
             get = {name: value for name, value in fields.items() if name not in foreign}.get
-        self.change_type = get("change_type", "")  # type: ignore[assignment]
-        self.action = get("action", "")  # type: ignore[assignment]
-        self.entity_path = get("entity_path", "")  # type: ignore[assignment]
-        self.approach = get("approach", "")  # type: ignore[assignment]
-        self.effect = get("effect", "")  # type: ignore[assignment]
-        self.valid_from = get("valid_from", "")  # type: ignore[assignment]
-        self.renamed_from = get("renamed_from", "")  # type: ignore[assignment]
-        self.until = get("until", "")  # type: ignore[assignment]
+        self.change_type = get("change_type", "")
+        self.action = get("action", "")
+        self.entity_path = get("entity_path", "")
+        self.approach = get("approach", "")
+        self.effect = get("effect", "")
+        self.valid_from = get("valid_from", "")
+        self.renamed_from = get("renamed_from", "")
+        self.until = get("until", "")
 
     def __repr__(self) -> str:
         what = self.change_type or self.action or self.fields.get("how", "")

@@ -218,7 +218,8 @@ class Nodes:
                 above[slot] = slot = above[above[slot]]
             return slot
 
-        loose = [node for node in loose if node not in tied or pointing.append(node)]  # type: ignore[func-returns-value]
+        pointing += [node for node in loose if node in tied]
+        loose = [node for node in loose if node not in tied]
         for node in pointing:
             for event in self.all_of(node):
                 for step in event.targets + event.supersedes:

@@ -95,13 +95,6 @@ def without_number(subject: str) -> tuple[str, int]:
     return subject, number
 
 
-def pull_of(subject: str) -> int:
-    """Return the number of the pull request that a commit with this subject landed, or 0."""
-    if subject.startswith("Merge pull request #"):
-        return _number(subject[20:].partition(" ")[0])
-    return without_number(subject)[1]
-
-
 def approach(subject: str, body: str) -> str:
     """Return what a commit did, in its own few words: its subject, without a pull request's number.
 

@@ -50,18 +50,3 @@ class Summary:
         if key not in self._seen:
             self._seen.add(key)
             self.skip(reason, example)
-
-    def as_dict(self) -> dict[str, object]:
-        """The summary as plain values, for presenters."""
-        return {
-            "commits": self.commits,
-            "reverts": self.reverts,
-            "again": self.again,
-            "drafts": self.drafts,
-            "known": self.known,
-            "skipped": [
-                {"reason": reason, "count": entry.count, "examples": list(entry.examples)}
-                for reason, entry in self.skipped.items()
-            ],
-            "warnings": list(self.warnings),
-        }

@@ -116,9 +116,8 @@ def test_pull_requests_are_numbers() -> None:
     assert claim("Go back\n\nReverts #12 and #13.").pulls == [12, 13]
     assert claim("Revert #12 (#15)").pulls == [12]
     assert claim("Go back\n\nThis reverts https://example.org/acme/shop/pull/12").pulls == [12]
-    assert messages.pull_of("Cache rows (#12)") == 12
-    assert messages.pull_of("Merge pull request #12 from acme/cache") == 12
-    assert messages.pull_of("Cache rows (see #12)") == 0
+    assert messages.without_number("Cache rows (#12)") == ("Cache rows", 12)
+    assert messages.without_number("Cache rows (see #12)") == ("Cache rows (see #12)", 0)
 
 
 @pytest.mark.parametrize(
