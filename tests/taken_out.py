@@ -15,7 +15,7 @@ SECRET = "correct-horse-battery-staple"
 
 
 def git_dir(repo: Path) -> Path:
-    return repo / ".git"
+    return place if (place := repo / ".git").exists() else repo  # a bare one
 
 
 def found_in(git, repo: Path, text: str) -> list[str]:

@@ -25,10 +25,6 @@ class World(NamedTuple):
     #: Opens the same log anew, as another process would.
     again: Callable[[], Log]
 
-    @property
-    def in_git(self) -> bool:
-        return self.path is not None
-
 
 KINDS = ("plain", "empty", "bare", "worktree", "submodule", "alternates", "shallow", "sha256", "reftable", "foreign")
 #: What libgit2 does not open; `open_log` gives the plumbing log there. (It reads `safe.directory` from HOME only.)
