@@ -13,6 +13,10 @@ generated from here, and a test walks the classes). Front ends catch `GitmemErro
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class GitmemError(Exception):
     """Something went wrong."""
@@ -25,6 +29,9 @@ class GitmemError(Exception):
     def __init__(self, **fields: object) -> None:
         self.fields = fields
         super().__init__(self.message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (type(self), self.fields)  # by its fields, not its sentence: it may come out of another process
 
     @property
     def name(self) -> str:
@@ -41,6 +48,10 @@ class GitmemError(Exception):
         """What to do next, or an empty string."""
         own = self.fields.get("hint")
         return str(own) if own is not None else _fill(self.hint, self.fields)
+
+
+def _made(kind: type[GitmemError], fields: dict[str, object]) -> GitmemError:
+    return kind(**fields)
 
 
 class _Known(dict[str, object]):

@@ -599,7 +599,7 @@ class Memory:
             raise Refused(
                 field="known-at",
                 what=f"{revision[:80]!r} is no commit of this log",
-                hint="a tip of another clone is known here once `git decisions sync` has joined it.",
+                hint="give a tip that the log had: `git reflog show refs/decisions/log` lists them.",
             )
         return oid
 
@@ -1075,9 +1075,9 @@ class Memory:
         """Throw the cache and the notes away and build them again; finish what a redaction left to do."""
         self._model.rebuild()
         self._renote()
-        if os.path.exists(self.repository.local_dir + "/purge") or os.path.exists(
-            self.repository.local_dir + "/purge.next"
-        ):
+        from gitmem.sync import purge
+
+        if purge.is_pending(self.repository):
             self._redactor().finish()
         return self.status()
 
@@ -1110,6 +1110,7 @@ class Memory:
     def uninstall(self, *, dry_run: bool = False) -> Steps:
         """Take away what `init` set up and what was derived; the log itself stays, unless it is empty."""
         from gitmem.store import installation
+        from gitmem.sync import purge
 
         steps, remarks = [], []
         for step in installation.plan_removal(self.repository):
@@ -1120,6 +1121,9 @@ class Memory:
                 remarks.append(step.remark)
         log = self._open_log()
         tip = log.tip()
+        if purge.is_pending(self.repository) and not dry_run:
+            self._redactor().finish()
+        is_pending = purge.is_pending(self.repository)
         self._model.close()
         if tip == self.repository.form.root:
             if not dry_run:
@@ -1127,7 +1131,12 @@ class Memory:
             steps.append(("remove the empty log refs/decisions/log", not dry_run, False))
         elif tip is not None:
             remarks.append("the log stays (to delete it for good: `git update-ref -d refs/decisions/log`)")
-        if os.path.isdir(self.repository.local_dir):
+        if is_pending:
+            remarks.append(
+                f"{self.repository.local_dir} stays: it lists what a redaction has still to remove; "
+                "`git decisions rebuild` goes on with that, then uninstall again"
+            )
+        elif os.path.isdir(self.repository.local_dir):
             if not dry_run:
                 import shutil
 
@@ -1157,7 +1166,9 @@ class Memory:
         reading = importer.read(self.repository.git_dir, since=since, known_sources=known, progress=tell)
         try:
             if dry_run:
-                appended = sum(1 for _ in secrets.cleared_history(reading, (), hits))
+                policy = self.policy()
+                own = secrets.own_rules(policy.raw) if policy else ()
+                appended = sum(1 for _ in secrets.cleared_history(reading, own, hits))
             else:
                 appended = self.append_history(reading, channel="import", progress=progress, hits=hits)
         finally:
@@ -1319,7 +1330,7 @@ class Memory:
         """Write the notes of some commits anew, where notes are wanted; they are derived, so failing is no harm."""
         from gitmem.sync import notes
 
-        if not self._wants_notes():
+        if not notes.is_shown(self.repository):
             return
         cache = self._cache()
         try:
@@ -1338,20 +1349,13 @@ class Memory:
     def _renote(self) -> None:
         from gitmem.sync import notes
 
-        if not self._wants_notes():
+        if not notes.is_shown(self.repository):
             return
         try:
             cache = self._cache()
         except NoLog:
             return
         notes.rebuild(self.repository, {commit: self._note_of(cache, commit) for commit in cache.linked_commits()})
-
-    def _wants_notes(self) -> bool:
-        """Say whether `init` set git up to show our notes."""
-        from gitmem.sync import notes
-
-        shown = self.repository.try_git("config", "--get-all", "notes.displayRef").out.decode("utf-8", "replace")
-        return notes.ref_name(self.repository) in shown.split()
 
     def _note_of(self, cache: Cache, commit: str) -> list[Event]:
         """Return the changes that a commit's note tells: not what is void, retracted or about something else."""

@@ -32,15 +32,15 @@ _GIT_WORDS = frozenset(
 )
 
 
-def moment(text: str, option: str, *, end_of_day: bool = False) -> str:
+def moment(text: str, option: str, *, end_of_day: bool = False, ahead: bool = False) -> str:
     """Return the time that `text` means, in the spelling of the format (UTC, microseconds, `Z`).
 
-    An offset (`7d`) is that long before now. A bare day is its first microsecond, or with `end_of_day`
-    the first of the next. Without a zone a time is UTC. Raises Usage, naming `option`.
+    An offset (`7d`) is that long before now, or with `ahead` after it. A bare day is its first microsecond, or
+    with `end_of_day` the first of the next. Without a zone a time is UTC. Raises Usage, naming `option`.
     """
     text = text.strip()
     try:
-        return dates.of_seconds(time.time() - dates.span(text))
+        return dates.of_seconds(time.time() + (1 if ahead else -1) * dates.span(text))
     except dates.BadTime as error:
         if text[:1].isdigit() and text.isalnum() and not text.isdigit():
             raise Usage(what=f"{option}: {error}", hint=_FORMS) from None

@@ -97,7 +97,7 @@ def _mark(
     if until is not None:
         from gitmem.cli.dates import moment
 
-        fields["until"] = moment(until, "--until", end_of_day=True)
+        fields["until"] = moment(until, "--until", end_of_day=True, ahead=True)
     return _said(io, memory.record(Draft("mark", fields), dry_run=dry_run), as_json=as_json)
 
 
@@ -187,6 +187,8 @@ def _is_attended(io: Io) -> bool:
 
 
 def _listed(answer: Mapping[str, Any]) -> Iterator[Line]:
+    from gitmem.core.reviews import RATIFIABLE
+
     items = answer["items"]
     if not items:
         yield Line(("nothing", "nothing waits for a person."))
@@ -196,7 +198,7 @@ def _listed(answer: Mapping[str, Any]) -> Iterator[Line]:
         yield EMPTY
         yield from _drawn(item)
         yield from (Line(("", "    "), ("dim", command)) for command in item["commands"])
-    if any(item["why"] in ("pending", "proposed", "other") for item in items):
+    if any(item["why"] in RATIFIABLE for item in items):
         yield EMPTY
         command = f"git decisions review --ratify-all {answer['token']} -r WHY"
         yield Line(("dim", f"to ratify all of these that were proposed: {command}"))

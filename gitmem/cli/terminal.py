@@ -171,7 +171,7 @@ class Io:
                 with open(path, "rb") as file:
                     data = file.read(READ_MAX_BYTES + 1)
         except OSError as error:
-            raise Usage(what=f"can't read {path}: {error.strerror or error}; nothing was written", hint="") from error
+            raise Usage(what=f"can't read {path}: {error.strerror or error}; nothing was written", hint="") from None
         if len(data) > READ_MAX_BYTES:
             raise Refused(field=field, what=f"{path} is longer than {READ_MAX_BYTES >> 20} MiB")
         try:

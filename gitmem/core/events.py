@@ -456,9 +456,6 @@ def _spelt(name: str, value: object, *, foreign: bool) -> object:
     return characters.nfc(value.strip(characters.BLANKS))
 
 
-# A field is one line: a break in it becomes a blank.
-
-
 def _verbatim(name: str, value: str, *, foreign: bool) -> str:
     # Evidence keeps its bytes. Only what a JSON string can't carry everywhere goes: NUL and lone surrogates.
     unfit = "\0" in value or (not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value))

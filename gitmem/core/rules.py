@@ -425,6 +425,7 @@ class _Guard:
             self.fields["supersedes"] = sorted({event.id for event in named})
             if named[0].approach:
                 self.fields.setdefault("approach", named[0].approach)
+        self.approach_key = approach.total_key(_text(self.fields.get("approach")))
         ratified = self._ratified(named)
         waits = bool(ratified) and not self.person and not self.imported
         self.fields["effect"] = "when-ratified" if waits else "now"
@@ -563,7 +564,8 @@ class _Guard:
             lifted = CHANGE_TYPES.get(event.change_type) == CLOSING
             what = "was lifted or overtaken by" if lifted else "is closed by"
             hint = (
-                f"`git decisions {event.change_type} {_shell(event.entity_path)} -r WHY` closes it anew."
+                f"`git decisions record {_shell(event.entity_path)} {event.change_type}{self._option(event)} -r WHY`"
+                " closes it anew."
                 if lifted
                 else f"`git decisions supersede {_id(hindering[0])} -r WHY` re-opens it first."
             )
@@ -690,6 +692,11 @@ class _Guard:
 
     def _all_told(self, several: Iterable[Event]) -> str:
         return _joined([self._told(event) for event in several])
+
+    def _option(self, event: Event) -> str:
+        """Return the option that names the event's approach, where it may be told."""
+        told = event.approach and not event.redacted and not self._is_sealed(event)
+        return f" --approach {_shell(event.approach)}" if told else ""
 
     def _is_sealed(self, event: Event) -> bool:
         if "seal" not in self.judged.marks(event.id):

@@ -399,10 +399,11 @@ class Batch:
 
     def _judged_by_two(self, path: str) -> Iterator[tuple[object, ...]]:
         from gitmem.store.ahead import Ahead
+        from gitmem.store.cache import uri
 
         def other_half() -> list[tuple[object, ...]]:
             # A connection of its own: SQLite's must not cross a fork. All at once: the pipe holds little.
-            return list(self._judged(sqlite3.connect(f"file:{path}?mode=ro", uri=True), 1))
+            return list(self._judged(sqlite3.connect(uri(path, "ro"), uri=True), 1))
 
         worker = Ahead(other_half)
         yield from self._judged(self.db, 0)

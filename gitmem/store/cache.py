@@ -707,9 +707,14 @@ def marks_now(spelled: str | None) -> list[str]:
     return marks.in_force(spelled, dates.of_seconds(time.time())) if spelled else []
 
 
+def uri(path: str, mode: str) -> str:
+    """Return the SQLite URI of the file at `path`, whatever characters its folders have."""
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file:{quoted}?mode={mode}"
+
+
 def _connect(path: str) -> sqlite3.Connection:
     """Open the file at `path`, for reading alone where the file system allows no more."""
-    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     writable = os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
     # Where nothing can be written no other process can either, and SQLite needs no lock or side file;
     # what a write-ahead log still holds would be missed, so such a file is not used.
@@ -720,7 +725,7 @@ def _connect(path: str) -> sqlite3.Connection:
         except FileNotFoundError:
             pass
     mode = "rw" if writable else "ro&immutable=1"
-    db = sqlite3.connect(f"file:{quoted}?mode={mode}", uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+    db = sqlite3.connect(uri(path, mode), uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S)
     if writable:
         # Nothing here is worth waiting for a disk: what the machine took down with it is built again (`boot_id`).
         db.execute(f"PRAGMA synchronous={'OFF' if boot_id() else 'NORMAL'}")

@@ -86,8 +86,11 @@ def not_reached(repository: Repository, tip: str, known: str) -> frozenset[str]:
     """Return the ids of the events of the log `tip` that its commit `known` doesn't reach. Raises GitFailed."""
     if tip == known:
         return frozenset()
+    from gitmem.store import git
+    from gitmem.store.plumbing_log import READING
+
     # A tree of the log holds its own commit's events and nothing else, so what is listed is what was added.
-    listed = repository.git("rev-list", "--objects", tip, "^" + known, env={"GIT_NO_REPLACE_OBJECTS": "1"})
+    listed = repository.git(*READING, "rev-list", "--objects", tip, "^" + known, "--", env=git.RAW)
     found = set()
     for line in listed.decode("ascii", "replace").splitlines():
         name = line.partition(" ")[2]

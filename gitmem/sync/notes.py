@@ -105,15 +105,13 @@ def ref_name(repository: Repository) -> str:
     return "refs/" + name if name.startswith("notes/") else "refs/notes/" + name
 
 
-def wanted(repository: Repository) -> bool:
-    """Say whether this repository shows the notes (`notes.displayRef`, as `init` sets it) or has them anyway."""
+def is_shown(repository: Repository) -> bool:
+    """Say whether git is set up to show the notes: `notes.displayRef`, as `init` sets it, or as the user does."""
     import fnmatch
 
     ref = ref_name(repository)
     shown = repository.git("config", "-z", "--get-all", "notes.displayRef", check=False).decode("utf-8", "replace")
-    if any(fnmatch.fnmatchcase(ref, pattern) for pattern in shown.split("\0")):
-        return True
-    return repository.try_git("rev-parse", "-q", "--verify", ref).rc == 0
+    return any(fnmatch.fnmatchcase(ref, pattern) for pattern in shown.split("\0"))
 
 
 def write(repository: Repository, notes: Mapping[str, Note], *, ref: str = "") -> int:

@@ -12,6 +12,7 @@ process that was killed leaves nothing behind that the next redaction does not f
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
@@ -144,6 +145,12 @@ def _load(path: str) -> Pending | None:
         return None
 
 
+def is_pending(repository: Repository) -> bool:
+    """Say whether a redaction left something to remove."""
+    path = _path(repository)
+    return os.path.exists(path) or os.path.exists(path + ".next")
+
+
 def forget(repository: Repository) -> None:
     _unlink(_path(repository))
 
@@ -182,9 +189,8 @@ def purge(repository: Repository, pending: Pending) -> Purged:
     except OSError as error:
         done.held.append(f"objects of the old log are left: {error.strerror} ({error.filename})")
         done.later = True
-    finally:
-        if not done.later:
-            forget(repository)
+    if not done.later:  # whatever else ends this keeps the list, for the next turn
+        forget(repository)
     return done
 
 
@@ -669,7 +675,10 @@ class _Index:
     def __init__(self, path: str, size: int) -> None:
         self.size = size
         with open(path, "rb") as file:
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            try:
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            except ValueError:  # of no length: what a crash or a full disk left
+                raise OSError(errno.EINVAL, "not a pack index", path) from None
         second = self._map[:4] == b"\xfftOc"
         fanout = 8 if second else 0
         self._first = fanout + 1024
@@ -713,11 +722,15 @@ class _Upkeep:
 
     def __enter__(self) -> _Upkeep:
         end = time.monotonic() + WAIT_S
-        while not self._try():
+        try:
+            while not self._try():
+                self._release()
+                if time.monotonic() > end:
+                    return self
+                time.sleep(0.1)
+        except BaseException:  # `__exit__` is not called then, and git would wait for these for ever
             self._release()
-            if time.monotonic() > end:
-                return self
-            time.sleep(0.1)
+            raise
         self.held = True
         return self
 

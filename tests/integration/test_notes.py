@@ -63,6 +63,15 @@ def test_the_note_of_several_decisions_has_a_line_for_each_in_the_order_of_the_l
     assert notes.text([]) == ""
 
 
+def test_notes_are_written_where_a_pattern_of_the_users_shows_them(make_repo, git, cli, commit):
+    repo = make_repo()
+    git("config", "notes.displayRef", "refs/notes/*", cwd=repo)
+    assert cli("init", cwd=repo).code == 0
+    oid = commit(repo, "one")
+    assert cli("record", "users.email", "add", "-r", "Login needs it.", "--commit", oid, cwd=repo).code == 0
+    assert "Login needs it." in git("log", "-1", cwd=repo)
+
+
 def test_a_redacted_decision_shows_no_reason():
     event = Event(ID, {"kind": "change", "clock": 1, "entity_path": "a", "change_type": "add"}, redacted="plain")
     assert notes.text([event]) == "add a: [redacted] (7f3a91c2)\n"
@@ -73,14 +82,14 @@ def test_a_redacted_decision_shows_no_reason():
     [((), False), (("notes.displayRef", REF), True), (("notes.displayRef", "refs/notes/*"), True),
      (("notes.displayRef", "refs/notes/commits"), False)],
 )  # fmt: skip
-def test_notes_are_wanted_where_git_shows_them(make_repo, git, commit, config, shown):
+def test_notes_are_shown_where_git_shows_them(make_repo, git, commit, config, shown):
     repo = make_repo()
     if config:
         git("config", *config, cwd=repo)
     repository = locate(str(repo))
-    assert notes.wanted(repository) is shown
+    assert notes.is_shown(repository) is shown
     notes.write(repository, {commit(repo): [change(1, "a")]})
-    assert notes.wanted(repository)
+    assert notes.is_shown(repository) is shown  # that there are some asks for none
 
 
 @pytest.mark.parametrize("kind", ["plain", "sha256", "reftable", "worktree", "submodule", "alternates"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -453,6 +454,33 @@ def test_the_guard_tells_a_sealed_closing_without_its_text_while_the_seal_holds(
             assert (TEXT in said, "[sealed]" in said) == (is_told, not is_told)
     person("unseal", held, *WHY)
     assert TEXT in person("record", "users.b", "add", "-r", "Again.", code=14).stderr
+
+
+def test_a_span_for_the_end_of_a_mark_is_from_now_on(person):
+    hidden, shown = (written(person("reject", f"users.{name}", "-r", TEXT, "--json")) for name in "ab")
+    person("mute", hidden, *WHY, "--until", "2d")
+    person("mute", shown, *WHY, "--until", "yesterday")
+    assert person("show", hidden, "--json").json["event"]["marks"] == ["mute"]
+    assert [event["id"] for event in person("log", "--json").json["events"]] == [shown]
+
+
+def test_ratifying_what_was_lifted_says_how_to_close_it_anew_and_that_works(person, repo):
+    closed = written(person("reject", "users.card", "--approach", "own table", "-r", TEXT, "--json"))
+    person("supersede", closed, *WHY)
+    refused = person("ratify", closed, *WHY, code=14).stderr
+    command = refused.partition("hint: `git decisions ")[2].partition("`")[0]
+    assert command == "record users.card reject --approach 'own table' -r WHY"
+    person(*shlex.split(command))
+    (decision,) = person("status", "users.card", "--json").json["decisions"]
+    assert (decision["verdict"], decision["approach"]) == ("rejected", "own table")
+
+
+def test_a_supersede_by_entity_tells_what_stands_above_for_the_same_approach(person, repo):
+    (repo / ".decisions.toml").write_text('[components]\napi = "api"\n')
+    for scope in ("", "api"):
+        person("reject", "users.email", "--approach", "use varchar", "--scope", scope, "-r", f"In {scope or 'all'}.")
+    lifted = person("supersede", "users.email", "--scope", "api", *WHY).stderr
+    assert "still closed: " in lifted and "In all." in lifted
 
 
 def test_a_sealed_proposal_waits_without_its_text(person, agent):

@@ -101,7 +101,7 @@ def prior(
 ) -> None:
     """Ask what was tried before and how it ended, before you change something.
 
-    The first line says how much is known: yes, weak or nothing. Then one line for each attempt, with the
+    The first line says how much is known: known, weak or nothing known. Then each attempt, with the
     reason, what was chosen instead and what would make it worth another try.
 
     git decisions prior users.card_token

@@ -16,7 +16,9 @@ Ids = Annotated[
 ]  # fmt: skip
 MarkUntil = Annotated[
     str | None,
-    typer.Option("--until", metavar="DATE", help="The mark ends by itself then.", show_default=False),
+    typer.Option(
+        "--until", metavar="DATE", help="The mark ends by itself then: a date, or 7d from now.", show_default=False
+    ),
 ]
 
 
