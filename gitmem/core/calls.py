@@ -1,0 +1,116 @@
+"""Calls: what an agent's client tells of one event, in one shape for every agent, and what it is answered.
+
+An adapter (`hooks/agents`) reads a client's payload into a `Call` and writes an `Answer` in its dialect; the gate
+and the digest know nothing of either. Plain classes, because a hook pays for every import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+#: What a call is about: an edit that is about to be made, a tool call that was made, the start of a session (or its
+#: going on after compaction), a compaction to come, anything else.
+EVENTS = ("edit", "done", "start", "compact", "other")
+
+
+class Edit:
+    """One file that an edit touches.
+
+    path         as the client gave it: absolute, or relative to the call's directory; separators are `/`
+    content      the whole new text; None where `pairs` say what changes, or the file is deleted
+    pairs        (old, new, everywhere): texts that are replaced, in this order; an empty `old` adds at the end
+    is_deletion  the file goes
+    moved_from   the path that it had, where the edit also moves it; else empty
+    """
+
+    __slots__ = ("content", "is_deletion", "moved_from", "pairs", "path")
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        content: str | None = None,
+        pairs: Sequence[tuple[str, str, bool]] = (),
+        is_deletion: bool = False,
+        moved_from: str = "",
+    ) -> None:
+        self.path = path
+        self.content = content
+        self.pairs = pairs
+        self.is_deletion = is_deletion
+        self.moved_from = moved_from
+
+    def after(self, before: str | None) -> str | None:
+        """Return the text of the file once the edit is made, from the text `before` (None: no such file).
+
+        An old text that isn't there (the client will refuse the edit, or normalises more than we do) counts as
+        added to: better to look at lines that never come than to miss some that do.
+        """
+        if self.is_deletion:
+            return None
+        if self.content is not None:
+            return self.content
+        text = before or ""
+        for old, new, everywhere in self.pairs:
+            if old and old in text:
+                text = text.replace(old, new) if everywhere else text.replace(old, new, 1)
+            else:
+                text = f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{new}"
+        return text
+
+
+class Call:
+    """One event of one agent.
+
+    agent     whose client it is, as `hook --agent` names it; the payload's shape decides where they differ
+    event     one of EVENTS
+    hook      the event's own name in the client ("PreToolUse"), for the answer
+    session   `<agent>:<id>`, or empty where the client names none
+    subagent  the id of the subagent within the session, or empty
+    call_id   what names this very call, so that one that fires twice is answered once; or empty
+    cwd       the directory that relative paths start from
+    edits     what is about to change (event edit), or was changed (event done)
+    asked     what a finished call of our own asked `prior` about (event done): entity paths as typed
+    source    how a session starts: startup, resume, clear, compact; or empty
+    """
+
+    __slots__ = ("agent", "asked", "call_id", "cwd", "edits", "event", "hook", "session", "source", "subagent")
+
+    def __init__(
+        self,
+        agent: str,
+        event: str,
+        *,
+        hook: str = "",
+        session: str = "",
+        subagent: str = "",
+        call_id: str = "",
+        cwd: str = "",
+        edits: Sequence[Edit] = (),
+        asked: Sequence[str] = (),
+        source: str = "",
+    ) -> None:
+        self.agent = agent
+        self.event = event
+        self.hook = hook
+        self.session = session
+        self.subagent = subagent
+        self.call_id = call_id
+        self.cwd = cwd
+        self.edits = edits
+        self.asked = asked
+        self.source = source
+
+
+class Answer:
+    """What a call is answered: nothing, text for the agent, or a stop with its reason.
+
+    stop   the edit must not be made; `text` says why and how to go on
+    text   what the agent should read; empty: nothing to say
+    """
+
+    __slots__ = ("stop", "text")
+
+    def __init__(self, text: str = "", *, stop: bool = False) -> None:
+        self.text = text
+        self.stop = stop
