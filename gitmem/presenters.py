@@ -12,12 +12,7 @@ from gitmem.core import ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitmem.core.attempts import Attempt
-    from gitmem.core.events import Event
-    from gitmem.core.history import Finding
-    from gitmem.core.reviews import Change
-    from gitmem.errors import GitmemError
-    from gitmem.memory import (
+    from gitmem.cases.results import (
         Asserted,
         Changesets,
         Imported,
@@ -30,6 +25,11 @@ if TYPE_CHECKING:
         Standing,
         Steps,
     )
+    from gitmem.core.attempts import Attempt
+    from gitmem.core.events import Event
+    from gitmem.core.history import Finding
+    from gitmem.core.reviews import Change
+    from gitmem.errors import GitmemError
     from gitmem.store.cache import StoredDecision
     from gitmem.store.listing import Row
     from gitmem.store.reviews import Item, Queue
@@ -378,7 +378,7 @@ def _due(due: Due) -> Json:
 
 
 def changeset(result: Listing | Changesets) -> Json:
-    from gitmem.memory import Changesets
+    from gitmem.cases.results import Changesets
 
     if isinstance(result, Changesets):
         rows = [

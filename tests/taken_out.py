@@ -83,7 +83,7 @@ def forged(repo: Path, bad: str, git) -> str:
         "import sys\n"
         "from gitmem.memory import Memory\n"
         "from gitmem.sync.redaction import rewrite\n"
-        "m = Memory.open('.'); log = m._open_log(); tip = log.tip()\n"
+        "m = Memory.open('.'); log = m.desk.log(); tip = log.tip()\n"
         "work = rewrite(log, m.repository, {sys.argv[1]: 'plain'}, [tip])\n"
         "log.publish_many(work.objects, work.at(tip), tip, 'forged')\n"
     )

@@ -21,7 +21,7 @@ PACKAGE = ROOT / "gitmem"
 
 #: From left to right: a layer imports from itself and from those to its left. errors, presenters and the rest of the
 #: package's own modules are settled in `_layer`.
-ORDER = ("errors", "core", "store", "sync", "memory", "front")
+ORDER = ("errors", "core", "store", "sync", "cases", "memory", "front")
 FRONT = ("cli", "mcp", "hooks", "web")
 
 
@@ -44,7 +44,7 @@ def hot(module: str) -> bool:
     """Whether the file at `module` (from the package) is loaded by an everyday command or by a hook that lets pass."""
     if module.startswith("store/"):
         return module != "store/pygit2_log.py"
-    return module.startswith("core/") or module in HOT
+    return module.startswith(("core/", "cases/")) or module in HOT
 
 
 HOT = (
@@ -135,7 +135,7 @@ def against_the_layers(module: str, tree: ast.Module) -> list[str]:
         elif own == "front":
             if other == "front" and name.split(".")[1] != module.split("/")[0]:
                 broken.append(f"{module}:{line} a front end imports another: {name}")
-            if other in ("store", "sync"):
+            if other in ("store", "sync", "cases") and not name.startswith("gitmem.cases.results."):
                 broken.append(f"{module}:{line} a front end imports {name} instead of memory")
     return broken
 
@@ -232,6 +232,8 @@ def test_the_sources_keep_each_rule(rule):
         (against_the_layers, "store/log.py", "from gitmem import Memory", "import gitmem.errors"),
         (against_the_layers, "importers/git.py", "from gitmem import memory", "from gitmem.store import git"),
         (against_the_layers, "cli/log.py", "from gitmem.store import git", "from gitmem.memory import Memory"),
+        (against_the_layers, "cli/log.py", "from gitmem.cases import reading", "from gitmem.cases.results import Row"),
+        (against_the_layers, "sync/notes.py", "from gitmem.cases import noting", "from gitmem.store import git"),
         (against_the_layers, "hooks/gate.py", "import gitmem.cli.entry", "import gitmem.hooks.entry"),
         (impure_imports, "core/events.py", "def f():\n    import os", "import re"),
         (

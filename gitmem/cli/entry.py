@@ -102,10 +102,10 @@ def understood(argv: list[str]) -> Call | None:
             values[field] = [*values[field], value]  # type: ignore[misc]
         elif kind == "text":
             values[field] = value
-        elif value.isascii() and value.isdigit() and 0 < len(value) < 10 and int(value):
-            values[field] = int(value)  # kind "count": from 1
+        elif kind == "count" and value.isascii() and value.isdigit() and 0 < len(value) < 10 and int(value):
+            values[field] = int(value)  # from 1
         else:
-            return None
+            return None  # a choice, too: Typer knows what there is to choose from
     for field, kind in positionals:
         if kind == "many":
             values[field], words = words, []

@@ -20,7 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitmem.memory import Memory, Recorded
+    from gitmem.cases.results import Recorded
+    from gitmem.memory import Memory
 
     Item = Mapping[str, Any]
 

@@ -232,7 +232,7 @@ def test_what_lies_in_a_quarantine_is_taken_in_without_what_was_redacted(clones,
         "from gitmem.sync.adoption import adopt\n"
         "import os\n"
         "inside = open_log(locate('.', {**os.environ, **json.loads(sys.argv[3])}))\n"
-        "done = adopt(m._model, m._open_log(), sys.argv[1], seen=sys.argv[2], incoming=inside)\n"
+        "done = adopt(m.desk.model, m.desk.log(), sys.argv[1], seen=sys.argv[2], incoming=inside)\n"
         "print(json.dumps({'brought': done.brought, 'tip': done.tip}))"
     )
     done = program(one, code, tip_of(git, other), seen, json.dumps(env))
@@ -250,7 +250,7 @@ def remade(repo: Path, tip: str, bad: str, what: str) -> str:
     code = """
 from gitmem.core import events, objects
 from gitmem.core.rewriting import parents_and_time, readable, with_parents
-form, log, what, bad = m.repository.form, m._open_log(), sys.argv[2], sys.argv[3]
+form, log, what, bad = m.repository.form, m.desk.log(), sys.argv[2], sys.argv[3]
 new, stored, done, made = {}, [], False, sys.argv[1]
 for one in log.walk(sys.argv[1]):
     parents = [new.get(p, p) for p in one.parents]
@@ -307,7 +307,7 @@ def test_what_is_no_redaction_is_an_alarm_and_changes_nothing(clones, cli, git, 
             "from gitmem.core import rules\n"
             "from gitmem.core.drafts import Draft, Writer\n"
             "rules._Guard._redact = lambda self: None\n"
-            "w = m.writer(); m._writer = Writer(w.author, 'agent', tool=w.tool)\n"
+            "w = m.writer(); m.desk._writer = Writer(w.author, 'agent', tool=w.tool)\n"
             "print(json.dumps(m.redact(sys.argv[1], 'I may not').tip))"
         )
         program(one, code, bad)
@@ -361,7 +361,7 @@ def test_whether_a_log_has_to_be_adopted_is_told_without_reading_it_all(clones, 
     one, other, bad = clones
     ask = (
         "from gitmem.sync.adoption import is_needed\n"
-        "print(json.dumps(is_needed(m._model, m._open_log(), sys.argv[1], seen=sys.argv[2])))"
+        "print(json.dumps(is_needed(m.desk.model, m.desk.log(), sys.argv[1], seen=sys.argv[2])))"
     )
     record(cli, one, "record", "orders.total", "add", "-r", "Theirs.")
     new, seen = fetched(git, other, one)

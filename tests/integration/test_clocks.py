@@ -267,7 +267,7 @@ def test_any_past_is_the_answer_that_a_log_of_that_time_gives(make_repo, git, tm
 
     for _ in range(80):
         channel = chance.choice(["human", "agent"])
-        memory._writer = Writer("Ada <ada@example.org>", channel, tool="test")
+        memory.desk._writer = Writer("Ada <ada@example.org>", channel, tool="test")
         try:
             done = memory.record(drafted())
         except GitmemError:

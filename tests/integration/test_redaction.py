@@ -317,7 +317,7 @@ def test_a_pinned_event_is_not_expunged(log, cli, git):
     name = cli("log", "users.name", "--json", cwd=repo).json["events"][0]["id"]
     code = (
         "import sys; from gitmem.memory import Memory; from gitmem.core.drafts import Draft, Writer\n"
-        "m = Memory.open('.'); w = m.writer(); m._writer = Writer(w.author, 'human', tool=w.tool)\n"
+        "m = Memory.open('.'); w = m.writer(); m.desk._writer = Writer(w.author, 'human', tool=w.tool)\n"
         "m.record(Draft('mark', {'action': 'pin', 'targets': [sys.argv[1]], 'reason': 'Keep.'}))"
     )
     subprocess.run([sys.executable, "-c", code, name], cwd=repo, check=True)

@@ -83,6 +83,8 @@ def test_an_everyday_command_is_read_without_typer_and_means_the_same(argv: list
         ["rebuild"],
         ["init"],
         ["import", "git"],
+        ["verify", "--format", "5"],
+        ["verify", "--format", "json"],
         ["--version"],
     ],
     ids=" ".join,

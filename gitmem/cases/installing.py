@@ -1,0 +1,92 @@
+"""Setting a repository up, and taking all of it away again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from gitmem.cases import noting, reading, redacting
+from gitmem.cases.results import Steps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.cases.desk import Desk
+    from gitmem.cases.results import Standing
+    from gitmem.store.installation import Step
+
+
+def rebuild(desk: Desk) -> Standing:
+    """Do what `Memory.rebuild` says."""
+    desk.model.rebuild()
+    noting.renote(desk)
+    from gitmem.sync import purge
+
+    if purge.is_pending(desk.repository):
+        redacting.redactor(desk).finish()
+    return reading.status(desk)
+
+
+def init(desk: Desk, *, hooks: bool = True, notes: bool = True, dry_run: bool = False) -> Steps:
+    """Do what `Memory.init` says."""
+    from gitmem.store import installation
+    from gitmem.store.writing import Appender
+
+    there = desk.log().tip() is not None
+    steps = [("start the log at refs/decisions/log", not there and not dry_run, there)]
+    if not there and not dry_run:
+        Appender(desk.model, desk.log).begin()
+    more, remarks = _take(installation.plan(desk.repository, hooks=hooks, notes=notes), dry_run=dry_run)
+    if not dry_run and notes:
+        noting.renote(desk)
+    return Steps(steps + more, remarks, dry_run=dry_run)
+
+
+def _take(plan: Iterable[Step], *, dry_run: bool) -> tuple[list[tuple[str, bool, bool]], list[str]]:
+    steps: list[tuple[str, bool, bool]] = []
+    remarks: list[str] = []
+    for step in plan:
+        already = step.done
+        if not already and not dry_run:
+            step.apply()
+        steps.append((step.sentence, step.done and not already, already))
+        if step.remark:
+            remarks.append(step.remark)
+    return steps, remarks
+
+
+def uninstall(desk: Desk, *, dry_run: bool = False) -> Steps:
+    """Do what `Memory.uninstall` says."""
+    from gitmem.store import installation
+    from gitmem.sync import purge
+
+    steps, remarks = [], []
+    for step in installation.plan_removal(desk.repository):
+        if not dry_run:
+            step.undo()
+        steps.append((step.sentence, not dry_run, False))
+        if step.remark:
+            remarks.append(step.remark)
+    log = desk.log()
+    tip = log.tip()
+    if purge.is_pending(desk.repository) and not dry_run:
+        redacting.redactor(desk).finish()
+    is_pending = purge.is_pending(desk.repository)
+    desk.model.close()
+    if tip == desk.repository.form.root:
+        if not dry_run:
+            desk.repository.git("update-ref", "-d", "refs/decisions/log", tip)
+        steps.append(("remove the empty log refs/decisions/log", not dry_run, False))
+    elif tip is not None:
+        remarks.append("the log stays (to delete it for good: `git update-ref -d refs/decisions/log`)")
+    if is_pending:
+        remarks.append(
+            f"{desk.repository.local_dir} stays: it lists what a redaction has still to remove; "
+            "`git decisions rebuild` goes on with that, then uninstall again"
+        )
+    elif os.path.isdir(desk.repository.local_dir):
+        if not dry_run:
+            import shutil
+
+            shutil.rmtree(desk.repository.local_dir, ignore_errors=True)
+        steps.append((f"remove the cache in {desk.repository.local_dir}", not dry_run, False))
+    return Steps(steps, remarks, dry_run=dry_run)

@@ -1,0 +1,298 @@
+"""Recording: from what people type to events in the log, or a refusal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from gitmem.cases import noting
+from gitmem.cases.desk import Asked
+from gitmem.cases.results import Recorded
+from gitmem.cases.typed import instant_of, strings_of, text_of
+from gitmem.core import dates, entities
+from gitmem.core.drafts import Draft, Stamp
+from gitmem.core.lineages import entity_key
+from gitmem.errors import NoLog, Refused, RuleViolation
+from gitmem.store import git, listing
+from gitmem.store.cache import Cache
+from gitmem.store.listing import Row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.cases.desk import Desk
+    from gitmem.core import rules, secrets
+    from gitmem.core.drafts import Writer
+    from gitmem.core.events import Event
+    from gitmem.core.verdicts import Judgement
+
+
+def record(
+    desk: Desk, draft: Draft, *, dry_run: bool = False, prepare: Callable[[Cache, Draft], Draft] | None = None
+) -> Recorded:
+    """Do what `Memory.record` says."""
+    with _asking(desk, head=draft.kind == "change") as asked:
+        return _record(desk, draft, asked, dry_run=dry_run, prepare=prepare)
+
+
+def _record(
+    desk: Desk,
+    draft: Draft,
+    asked: Asked,
+    *,
+    dry_run: bool,
+    prepare: Callable[[Cache, Draft], Draft] | None,
+) -> Recorded:
+    from gitmem.core import secrets
+    from gitmem.store.writing import Appender
+    from gitmem.sync import links
+
+    hits: list[secrets.Hit] = []
+    draft = secrets.cleared(draft, desk.own_rules(), hits=hits)  # first: whatever reads a field may quote it
+    fields = dict(draft.fields)
+    writer = desk.writer(
+        agent=text_of(fields.pop("agent", "")),
+        session=text_of(fields.pop("session", "") or fields.pop("session_id", "")),
+        asked=asked,
+    )
+    secrets.check_writer(writer, draft)
+    told = [] if draft.allow_secret else secrets.told(hits)
+    commit = text_of(fields.pop("commit", ""))
+    link_to = desk.commit(commit) if commit else ""
+    about: dict[str, object] = {}
+    at_home = False
+    if draft.kind == "change":
+        typed_scope = fields.pop("scope", None)
+        _complete(desk, fields)
+        fields["scope"] = _scope_of(desk, fields, typed_scope, writer)
+        at_home = typed_scope is None
+        head = links.head(desk.repository, asked.take("head"))
+        base = links.base_of(desk.repository, head)
+        if base:
+            fields["base"] = base
+        name = text_of(fields.get("entity_path"))
+        if not link_to and name and links.head_touches(desk.repository, name, head):
+            link_to = head.oid
+            about = links.about(desk.repository, link_to, tree_oid=head.tree)
+    if link_to and not about:
+        about = links.about(desk.repository, link_to)
+    wanted = draft.with_fields(fields)
+    warnings: list[str] = []
+
+    def decide(cache: Cache) -> list[tuple[Event, bytes]]:
+        warnings[:] = told
+        resolved = _resolved(desk, cache, wanted)
+        if at_home:
+            follow(desk, cache, resolved)
+        if prepare is not None:
+            resolved = prepare(cache, resolved)
+        stamp = desk.stamp(cache)
+        appends: list[tuple[Event, bytes]] = []
+        for part in _parts(desk, cache, resolved):
+            if part.kind != "change":
+                follow(desk, cache, part)
+            at = Stamp(stamp.clock + len(appends), stamp.now, stamp.nonces)
+            decided = decide_draft(desk, cache, part, writer, at)
+            warnings.extend(decided.warnings)
+            appends += decided.appends
+        if link_to:
+            targets = sorted(event.id for event, _ in appends)
+            link = Draft("link", {"targets": targets, "commit": link_to, "how": "head", **about})
+            after = Stamp(max(event.clock for event, _ in appends), stamp.now, stamp.nonces)
+            appends += link_events(link, writer, after)
+        return appends
+
+    if dry_run:
+        try:
+            cache = desk.cache()
+        except NoLog:
+            cache = Cache.in_memory()
+        found = decide(cache)
+        rows = [_unsaved(event) for event, _ in found if event.kind != "link"]
+        return Recorded(rows, warnings, dry_run=True)
+    entry = Appender(desk.model, desk.log).append(decide)
+    assert entry is not None
+    wrote = [event.id for event, _ in entry.events if event.kind != "link"]
+    if link_to:
+        noting.note(desk, [link_to])
+    elif draft.kind in ("review", "mark"):
+        noting.note_again(desk, (event for event, _ in entry.events))
+    return Recorded(listing.by_ids(desk.cache(), wrote), warnings, dry_run=False)
+
+
+def _asking(desk: Desk, *, head: bool) -> Asked:
+    """Start the questions to git that a write will have answered, while this process loads the rules."""
+    asked = Asked()
+    if not desk.knows_writer:
+        from gitmem.store import identity
+
+        asked.put("author", identity.begin(desk.repository, desk.environ))
+    if head:
+        asked.put("head", desk.repository.begin_git(*git.HEAD_WORDS, env=git.RAW))
+    return asked
+
+
+def _complete(desk: Desk, fields: dict[str, object]) -> None:
+    """Bring what people type into the format's terms: paths, times."""
+    for name in ("entity_path", "renamed_from"):
+        typed = fields.get(name)
+        if isinstance(typed, str) and typed:
+            fields[name] = desk.entity(typed)
+    for name in ("valid_from", "valid_to"):
+        typed = fields.get(name)
+        if isinstance(typed, str) and typed:
+            fields[name] = instant_of(name, typed)
+    expires = text_of(fields.get("expires_when"))
+    if expires.startswith("entity:") and expires.endswith(":changes"):
+        path = expires.removeprefix("entity:").removesuffix(":changes")
+        fields["expires_when"] = f"entity:{desk.entity(path)}:changes"
+    due = fields.get("revisit_after")
+    if isinstance(due, str) and due:
+        try:
+            fields["revisit_after"] = dates.due(due)
+        except dates.BadTime as error:
+            raise Refused(field="revisit_after", what=str(error)) from None
+    diff = fields.get("diff")
+    if isinstance(diff, str) and fields.get("change_type") in ("reject", "revert") and "fingerprint" not in fields:
+        from gitmem.core import fingerprint
+
+        fields["fingerprint"] = fingerprint.sketch(fingerprint.added_lines(diff))
+
+
+def _scope_of(desk: Desk, fields: Mapping[str, object], typed: object, writer: Writer) -> str:
+    """Return the scope of a change: the component of the entity's file, else of the working directory.
+
+    What is `typed` must be a component that holds the working directory and doesn't take a file out of its own,
+    or the writer a person. Raises RuleViolation.
+    """
+    policy = desk.policy()
+    place, name = desk.place(), text_of(fields.get("entity_path"))
+    own = ""
+    if policy:
+        top, path = desk.repository.work_tree, entities.place_of(name)
+        is_there = bool(top and path and os.path.lexists(f"{top}/{path}"))
+        own = policy.scope_of(name, place, is_there=is_there)
+    if typed is None:
+        return own
+    wanted = text_of(typed).strip()
+    if wanted in ("", ".", "/", ":/"):
+        scope, holds = "", own == ""
+    else:
+        component = policy.named(wanted) if policy else None
+        if component is None:
+            nearest = policy.nearest(wanted) if policy else ""
+            raise RuleViolation(
+                what=f"--scope: `{wanted[:80]}` is no component of this repository",
+                hint=f"did you mean `{nearest}`?" if nearest else "[components] in .decisions.toml names them.",
+            )
+        at_home = policy.scope_at(entities.place_of(name)) if policy else ""
+        scope = component.scope
+        holds = component.holds(place) and at_home in ("", scope)
+    if not holds and not writer.is_person:
+        raise RuleViolation(
+            what=f"--scope: `{wanted or '.'}` is not where this belongs ({own or 'the whole repository'})",
+            hint="leave it out; only a person, in a terminal, records for another component.",
+        )
+    return scope
+
+
+def follow(desk: Desk, cache: Cache, draft: Draft) -> None:
+    """Give a supersede the scope of what it names on its own entity, and a review or mark that of its targets.
+
+    Wherever the writer stands: what is said of a component's decisions is as much its own as they are.
+    """
+    fields = draft.fields
+    if draft.kind != "change":
+        targets = [cache.event(event_id) for event_id in strings_of(fields.get("targets"))]
+        scopes = {event.scope for event in targets if event}
+        if len(scopes) == 1:
+            fields["scope"] = scopes.pop()
+        return
+    if fields.get("change_type") == "supersede":
+        for event_id in strings_of(fields.get("supersedes")):
+            event = cache.event(event_id)
+            if event and entity_key(event.entity_path) == entity_key(text_of(fields.get("entity_path"))):
+                fields["scope"] = event.scope
+                return
+
+
+def _resolved(desk: Desk, cache: Cache, draft: Draft) -> Draft:
+    """Return `draft` with whole ids in place of the prefixes that people type."""
+    fields = dict(draft.fields)
+    for name in ("supersedes", "targets"):
+        given = fields.get(name)
+        if isinstance(given, (list, tuple)) and given:
+            fields[name] = sorted({desk.id(cache, str(prefix)) for prefix in given})
+    return draft.with_fields(fields)
+
+
+def decide_draft(desk: Desk, cache: Cache, draft: Draft, writer: Writer, stamp: Stamp) -> rules.Decided:
+    from gitmem.core import rules
+
+    wanted = rules.wanted(draft)
+    judgement = judged(desk, cache, wanted)
+    try:
+        return rules.decide(judgement, draft, writer, stamp)
+    except RuleViolation as refusal:
+        if not refusal.fields.get("once"):
+            raise
+        from gitmem.store.local import Local
+
+        local, asked = Local(desk.repository), _asked(draft, writer)
+        if not local.was_refused(asked):
+            local.refused(asked)
+            raise
+    return rules.decide(judgement, draft, writer, stamp, acknowledged=True)
+
+
+def judged(desk: Desk, cache: Cache, wanted: rules.Wanted) -> Judgement:
+    from gitmem.core.verdicts import judge
+
+    components: set[int] = set()
+    for scope, name, below in wanted.names:
+        key = entity_key(name)
+        pairs = [(scope, key)]
+        if below:
+            pairs += cache.names_below(key, scope)
+        components |= cache.components_of(pairs)
+    for event_id in wanted.ids:
+        component = cache.component_of_event(event_id)
+        if component is not None:
+            components.add(component)
+    found = cache.component_events(components)
+    have = {event.id for event in found}
+    for event_id in wanted.ids:  # events of no component (links) can be targets too
+        if event_id not in have:
+            event = cache.event(event_id)
+            if event is not None:
+                found.append(event)
+    return judge(found, cache.outside)
+
+
+def _parts(desk: Desk, cache: Cache, draft: Draft) -> list[Draft]:
+    if draft.kind == "change":
+        return [draft]
+    from gitmem.core import reviews
+
+    return reviews.parts(draft, cache.component_of_event)
+
+
+def link_events(draft: Draft, writer: Writer, stamp: Stamp) -> list[tuple[Event, bytes]]:
+    """Return the event of a link. A link decides no verdict, so there is nothing to judge."""
+    from gitmem.core import rules
+
+    return list(rules.link(draft, writer, stamp).appends)
+
+
+def _asked(draft: Draft, writer: Writer) -> str:
+    """Return what names this very request of this writer, in no text of its own."""
+    import hashlib
+
+    said = [writer.author, writer.agent, writer.session_id]
+    said += [text_of(draft.fields.get(name)) for name in ("scope", "entity_path", "change_type", "reasoning")]
+    return hashlib.sha256("\0".join(said).encode()).hexdigest()
+
+
+def _unsaved(event: Event) -> Row:
+    from gitmem.store.components import birth_trust
+
+    return Row(0, event, birth_trust(event), "applied", "", "", [], [])

@@ -1,0 +1,198 @@
+"""Results: what the use cases give back. Values, without text or colour; `presenters` turns them into dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.core.attempts import Attempt
+    from gitmem.core.events import Event
+    from gitmem.store.cache import StoredDecision
+    from gitmem.store.listing import Row
+    from gitmem.store.revisits import Due
+
+
+class Recorded:
+    """What a write did. `rows` are the events as they stand now; `warnings` what the writer should know."""
+
+    __slots__ = ("dry_run", "rows", "warnings")
+
+    def __init__(self, rows: list[Row], warnings: list[str], *, dry_run: bool) -> None:
+        self.rows = rows
+        self.warnings = warnings
+        self.dry_run = dry_run
+
+
+class Listing:
+    """Rows, newest first, that are fetched as they are read."""
+
+    __slots__ = ("entity", "rows")
+
+    def __init__(self, rows: Iterable[Row], entity: str = "") -> None:
+        self.rows = rows
+        self.entity = entity
+
+
+class Shown:
+    """One event whole."""
+
+    __slots__ = ("closed", "closed_by", "links", "log_commit", "marks", "reviews", "row")
+
+    def __init__(
+        self,
+        row: Row,
+        links: list[Event],
+        reviews: list[Event],
+        marks: list[Event],
+        closed: list[str],
+        closed_by: list[str],
+        log_commit: str,
+    ) -> None:
+        self.row = row
+        self.links = links
+        self.reviews = reviews
+        self.marks = marks
+        self.closed = closed
+        self.closed_by = closed_by
+        self.log_commit = log_commit
+
+
+class Standing:
+    """The decisions on an entity and each child, or (entity "") the summary of the repository.
+
+    waiting   how much waits for a person in the summary, and since when the oldest of it does
+    """
+
+    __slots__ = (
+        "counts",
+        "decisions",
+        "entity",
+        "events",
+        "in_head",
+        "newer",
+        "quarantined",
+        "tip",
+        "unlinked",
+        "waiting",
+        "waiting_since",
+    )
+
+    def __init__(
+        self,
+        entity: str,
+        decisions: list[StoredDecision],
+        counts: dict[str, int],
+        *,
+        events: int,
+        unlinked: int,
+        newer: int,
+        quarantined: int,
+        tip: str,
+        in_head: dict[str, bool],
+        waiting: tuple[int, str] = (0, ""),
+    ) -> None:
+        self.waiting, self.waiting_since = waiting
+        self.entity = entity
+        self.decisions = decisions
+        self.counts = counts
+        self.events = events
+        self.unlinked = unlinked
+        self.newer = newer
+        self.quarantined = quarantined
+        self.tip = tip
+        self.in_head = in_head
+
+
+class Prior:
+    """What was tried before. `known` is yes, weak or nothing; `hidden` counts attempts that `--all` would show."""
+
+    __slots__ = ("attempts", "entity", "hidden", "known")
+
+    def __init__(self, entity: str, known: str, attempts: list[Attempt], hidden: int) -> None:
+        self.entity = entity
+        self.known = known
+        self.attempts = attempts
+        self.hidden = hidden
+
+
+class Stale:
+    """What is due for another look at `now`, most overdue first: on `entity` and below it, or everywhere."""
+
+    __slots__ = ("entity", "now", "rows")
+
+    def __init__(self, entity: str, rows: list[Due], now: str) -> None:
+        self.entity = entity
+        self.rows = rows
+        self.now = now
+
+
+class Changesets:
+    """The changesets, newest first, as (id, number of events, first and last `recorded_at`)."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: list[tuple[str, int, str, str]]) -> None:
+        self.rows = rows
+
+
+class Asserted:
+    """Which ids are in the log and which are not."""
+
+    __slots__ = ("missing", "present")
+
+    def __init__(self, present: list[str], missing: list[str]) -> None:
+        self.present = present
+        self.missing = missing
+
+
+class Steps:
+    """What setting up or taking away did, step by step, as (sentence, done now, was so already)."""
+
+    __slots__ = ("dry_run", "notes", "steps")
+
+    def __init__(self, steps: list[tuple[str, bool, bool]], notes: list[str], *, dry_run: bool) -> None:
+        self.steps = steps
+        self.notes = notes
+        self.dry_run = dry_run
+
+
+class Imported:
+    """What an import brought: counts, and what could not be read, by reason, with examples.
+
+    commits read, reverts found among them, landings (a reverted change that came back), events appended and those
+    whose source was known
+    """
+
+    __slots__ = ("appended", "commits", "dry_run", "known", "landings", "reverts", "skipped", "warnings")
+
+    def __init__(
+        self,
+        *,
+        commits: int,
+        reverts: int,
+        landings: int,
+        appended: int,
+        known: int,
+        skipped: list[tuple[str, int, list[str]]],
+        warnings: list[str],
+        dry_run: bool,
+    ) -> None:
+        self.commits = commits
+        self.reverts = reverts
+        self.landings = landings
+        self.appended = appended
+        self.known = known
+        self.skipped = skipped
+        self.warnings = warnings
+        self.dry_run = dry_run
+
+
+class Linked:
+    """The links that were found: (event ids, commit, how)."""
+
+    __slots__ = ("links", "unlinked")
+
+    def __init__(self, links: list[tuple[tuple[str, ...], str, str]], unlinked: int) -> None:
+        self.links = links
+        self.unlinked = unlinked
