@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from gitmem.core.drafts import Draft
     from gitmem.core.events import Event
     from gitmem.store.cache import Cache
-    from gitmem.sync import links
+    from gitmem.sync import heads, links
 
 
 def link(desk: Desk, *, scan: bool = False) -> Linked:
     """Do what `Memory.link` says."""
-    from gitmem.sync import links
+    from gitmem.sync import heads, links
 
     cache = desk.cache()
-    place = None if scan else _here(desk, links.head(desk.repository))
+    place = None if scan else _here(desk, heads.head(desk.repository))
     drafts = links.scan(
         desk.repository,
         _unlinked(desk, cache, place),
@@ -38,13 +38,13 @@ def link(desk: Desk, *, scan: bool = False) -> Linked:
 
 def after_commit(desk: Desk) -> int:
     """Do what `Memory.after_commit` says."""
-    from gitmem.sync import links
+    from gitmem.sync import heads, links
 
     try:
         cache = desk.cache()
     except NoLog:
         return 0
-    head = links.head(desk.repository)
+    head = heads.head(desk.repository)
     drafts = links.after_commit(
         desk.repository,
         _unlinked(desk, cache, _here(desk, head)),
@@ -69,11 +69,11 @@ def after_rewrite(desk: Desk, pairs: list[tuple[str, str]], how: str) -> int:
     return len(_append_links(desk, drafts).links)
 
 
-def _here(desk: Desk, head: links.Head) -> str:
+def _here(desk: Desk, head: heads.Head) -> str:
     """Return the branch, or on a detached HEAD the worktree, as the bases of events name it."""
-    from gitmem.sync import links
+    from gitmem.sync import heads
 
-    base = links.base_of(desk.repository, head)
+    base = heads.base_of(desk.repository, head)
     return text_of(base.get("branch")) or text_of(base.get("worktree"))
 
 

@@ -44,7 +44,7 @@ def _record(
 ) -> Recorded:
     from gitmem.core import secrets
     from gitmem.store.writing import Appender
-    from gitmem.sync import links
+    from gitmem.sync import commits, heads
 
     hits: list[secrets.Hit] = []
     draft = secrets.cleared(draft, desk.own_rules(), hits=hits)  # first: whatever reads a field may quote it
@@ -65,16 +65,16 @@ def _record(
         _complete(desk, fields)
         fields["scope"] = _scope_of(desk, fields, typed_scope, writer)
         at_home = typed_scope is None
-        head = links.head(desk.repository, asked.take("head"))
-        base = links.base_of(desk.repository, head)
+        head = heads.head(desk.repository, asked.take("head"))
+        base = heads.base_of(desk.repository, head)
         if base:
             fields["base"] = base
         name = text_of(fields.get("entity_path"))
-        if not link_to and name and links.head_touches(desk.repository, name, head):
+        if not link_to and name and heads.head_touches(desk.repository, name, head):
             link_to = head.oid
-            about = links.about(desk.repository, link_to, tree_oid=head.tree)
+            about = commits.about(desk.repository, link_to, tree_oid=head.tree)
     if link_to and not about:
-        about = links.about(desk.repository, link_to)
+        about = commits.about(desk.repository, link_to)
     wanted = draft.with_fields(fields)
     warnings: list[str] = []
 

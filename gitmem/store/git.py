@@ -44,7 +44,7 @@ _SET = {
 #: (GIT_NO_LAZY_FETCH came with 2.45; an older git is left without a protocol to fetch by).
 RAW = {"GIT_GRAFT_FILE": os.devnull, "GIT_NO_REPLACE_OBJECTS": "1", "GIT_ALLOW_PROTOCOL": "none"}
 #: Asks where HEAD is: its commit, tree, parents (^@ gives all, and none for a root commit), and the branch, or HEAD
-#: when detached. `sync.links.head` reads the answer.
+#: when detached. `sync.heads.head` reads the answer.
 HEAD_WORDS = ("rev-parse", "HEAD^0", "HEAD^{tree}", "HEAD^@", "--symbolic-full-name", "HEAD")
 
 # POSIX.1; the module `signal` is not worth its import

@@ -10,7 +10,7 @@ import pytest
 from gitmem.core import events
 from gitmem.core.drafts import Draft
 from gitmem.store.repository import Repository, locate
-from gitmem.sync import links
+from gitmem.sync import commits, heads, links
 
 ADA = "Ada Lovelace <ada@example.org>"
 
@@ -29,7 +29,7 @@ class Recorder:
 
     def record(self, repo: Path, entity: str = "users", author: str = ADA) -> str:
         new = event_id(len(self.waiting) + len(self.links) + 1 + 100 * len(self.entities))
-        base = links.base_of(locate(str(repo)))
+        base = heads.base_of(locate(str(repo)))
         self.waiting[new] = links.Unlinked(new, entity, base, "2026-11-30T12:00:00.000000Z", author)
         self.entities.setdefault(entity, []).append(new)
         return new
@@ -101,23 +101,23 @@ def at(repo: Path) -> Repository:
 def test_the_base_is_the_commit_and_the_branch(make_repo, git, kind):
     repo = make_repo(kind)
     branch = "side" if kind == "worktree" else "main"
-    assert links.base_of(at(repo)) == {"commit": git("rev-parse", "HEAD", cwd=repo), "branch": branch}
+    assert heads.base_of(at(repo)) == {"commit": git("rev-parse", "HEAD", cwd=repo), "branch": branch}
 
 
 @pytest.mark.parametrize("kind", ["empty", "bare"])
 def test_the_base_on_an_unborn_branch_is_the_branch_alone(make_repo, kind):
-    assert links.base_of(at(make_repo(kind))) == {"branch": "main"}
+    assert heads.base_of(at(make_repo(kind))) == {"branch": "main"}
 
 
 def test_the_base_on_a_detached_head_names_the_worktree(make_repo, git):
     repo = make_repo("worktree")
     git("checkout", "--quiet", "--detach", cwd=repo)
-    base = links.base_of(at(repo))
-    assert base == {"commit": git("rev-parse", "HEAD", cwd=repo), "worktree": links.worktree_id(at(repo).git_dir)}
+    base = heads.base_of(at(repo))
+    assert base == {"commit": git("rev-parse", "HEAD", cwd=repo), "worktree": heads.worktree_id(at(repo).git_dir)}
     assert len(base["worktree"]) == 12
     main = Path(f"{repo}-main")
     git("checkout", "--quiet", "--detach", cwd=main)
-    assert links.base_of(at(main))["worktree"] != base["worktree"]
+    assert heads.base_of(at(main))["worktree"] != base["worktree"]
 
 
 def test_the_base_is_right_where_names_are_odd(make_repo, git):
@@ -127,7 +127,7 @@ def test_the_base_is_right_where_names_are_odd(make_repo, git):
         git("update-ref", f"refs/heads/{branch}", oid, cwd=repo)
         git("symbolic-ref", "HEAD", f"refs/heads/{branch}", cwd=repo)
         (repo / "HEAD").write_text("a file of that name")
-        assert links.base_of(at(repo)) == {"commit": oid, "branch": branch}
+        assert heads.base_of(at(repo)) == {"commit": oid, "branch": branch}
 
 
 # --- after a commit ---------------------------------------------------------------------------
@@ -209,14 +209,14 @@ def test_an_event_of_another_branch_stays_with_that_branch(make_repo, git, commi
     assert log.after_commit(repo) == {event: (made, "post-commit")}
 
 
-@pytest.mark.parametrize("sign", links.BUSY)
+@pytest.mark.parametrize("sign", heads.BUSY)
 def test_nothing_is_linked_while_git_moves_commits_around(make_repo, commit, log, sign):
     repo = make_repo()
     event = log.record(repo)
     made = commit(repo)
     (repo / ".git" / sign).mkdir()
     assert log.after_commit(repo) == {}
-    assert links.busy(at(repo).git_dir) == sign
+    assert heads.busy(at(repo).git_dir) == sign
     (repo / ".git" / sign).rmdir()
     assert log.after_commit(repo) == {event: (made, "post-commit")}
 
@@ -282,10 +282,10 @@ def test_a_file_that_is_mostly_another_one_is_not_a_rename(make_repo, git, commi
     git("rm", "--quiet", "a.py", cwd=repo)
     half = "".join(LINES.splitlines(keepends=True)[:20]) + "".join(f"other {number}\n" for number in range(20))
     made = commit(repo, "b.py", half)
-    assert links.renames(at(repo), made) == []
+    assert commits.renames(at(repo), made) == []
     git("mv", "b.py", "c.py", cwd=repo)
     made = commit(repo, "else")
-    assert links.renames(at(repo), made) == [["b.py", "c.py"]]
+    assert commits.renames(at(repo), made) == [["b.py", "c.py"]]
 
 
 def test_moved_names_that_can_not_be_entities_are_left_out(make_repo, git, commit):
@@ -298,7 +298,7 @@ def test_moved_names_that_can_not_be_entities_are_left_out(make_repo, git, commi
     for number, name in enumerate([b"good.py", *odd]):
         (repo / name.decode("utf-8", "surrogateescape")).rename(repo / f"new{number}.py")
     made = commit(repo, "else")
-    assert links.renames(at(repo), made) == [["good.py", "new0.py"]]
+    assert commits.renames(at(repo), made) == [["good.py", "new0.py"]]
 
 
 def test_a_commit_that_moves_a_whole_tree_carries_a_bounded_list_with_the_known_ones_in_it(make_repo, git, commit, log):
@@ -312,7 +312,7 @@ def test_a_commit_that_moves_a_whole_tree_carries_a_bounded_list_with_the_known_
     made = commit(repo)
     assert log.after_commit(repo) == {event: (made, "post-commit")}
     pairs = log.links[0].fields["renames"]
-    assert len(pairs) == links.RENAMES_MAX and ["old/699.py", "new/699.py"] in pairs
+    assert len(pairs) == commits.RENAMES_MAX and ["old/699.py", "new/699.py"] in pairs
 
 
 # --- amend and rebase -------------------------------------------------------------------------
@@ -505,7 +505,7 @@ def test_on_a_clean_tree_an_event_about_what_head_changed_belongs_to_head(make_r
     commit(repo, "src/auth.py", "def login(): pass")
     commit(repo, "schema.sql", "ALTER TABLE users ADD card_token text;\nimport stripe  # from deps")
     for touched in ("schema.sql", "SCHEMA.sql", "schema.sql::users", "users.card_token", "users", "deps/stripe"):
-        assert links.head_touches(at(repo), touched), touched
+        assert heads.head_touches(at(repo), touched), touched
     for untouched in (
         "src/auth.py",
         "src/auth.py::login",
@@ -515,7 +515,7 @@ def test_on_a_clean_tree_an_event_about_what_head_changed_belongs_to_head(make_r
         "env/STRIPE_KEY",
         "a.x",
     ):
-        assert not links.head_touches(at(repo), untouched), untouched
+        assert not heads.head_touches(at(repo), untouched), untouched
 
 
 def test_a_removed_line_and_a_folder_count_as_touched(make_repo, git, commit):
@@ -523,28 +523,28 @@ def test_a_removed_line_and_a_folder_count_as_touched(make_repo, git, commit):
     commit(repo, "src/app/a.sql", "drop_me text")
     git("rm", "--quiet", "-r", "src", cwd=repo)
     commit(repo, "else")
-    assert links.head_touches(at(repo), "users.drop_me")
-    assert links.head_touches(at(repo), "src/app")
-    assert not links.head_touches(at(repo), "src/ap")
+    assert heads.head_touches(at(repo), "users.drop_me")
+    assert heads.head_touches(at(repo), "src/app")
+    assert not heads.head_touches(at(repo), "src/ap")
 
 
 @pytest.mark.parametrize("how", ["unstaged", "staged"])
 def test_with_anything_uncommitted_the_event_waits_for_its_commit(make_repo, git, commit, how):
     repo = make_repo()
     commit(repo, "schema.sql")
-    assert links.head_touches(at(repo), "schema.sql")
+    assert heads.head_touches(at(repo), "schema.sql")
     (repo / "new.txt").write_text("not tracked: no commit waits for it")
-    assert links.head_touches(at(repo), "schema.sql")
+    assert heads.head_touches(at(repo), "schema.sql")
     (repo / "readme").write_text("changed")
     if how == "staged":
         git("add", "readme", cwd=repo)
-    assert not links.head_touches(at(repo), "schema.sql")
+    assert not heads.head_touches(at(repo), "schema.sql")
 
 
 def test_a_root_commit_touches_everything_in_it_but_a_shallow_one_does_not(make_repo):
-    assert links.head_touches(at(make_repo()), "readme")
-    assert not links.head_touches(at(make_repo("shallow")), "readme")
-    assert not links.head_touches(at(make_repo("empty")), "readme")
+    assert heads.head_touches(at(make_repo()), "readme")
+    assert not heads.head_touches(at(make_repo("shallow")), "readme")
+    assert not heads.head_touches(at(make_repo("empty")), "readme")
 
 
 def test_a_merge_touches_what_it_brought_to_its_branch(make_repo, git, commit):
@@ -554,7 +554,7 @@ def test_a_merge_touches_what_it_brought_to_its_branch(make_repo, git, commit):
     git("checkout", "--quiet", "main", cwd=repo)
     commit(repo, "ours.py")
     git("merge", "--quiet", "--no-ff", "-m", "merge", "topic", cwd=repo)
-    assert links.head_touches(at(repo), "theirs.py") and not links.head_touches(at(repo), "ours.py")
+    assert heads.head_touches(at(repo), "theirs.py") and not heads.head_touches(at(repo), "ours.py")
 
 
 def test_looking_changes_nothing_in_the_repository(make_repo, git, commit):
@@ -563,5 +563,5 @@ def test_looking_changes_nothing_in_the_repository(make_repo, git, commit):
     index = repo / ".git" / "index"
     before = (index.stat().st_mtime_ns, sorted(str(path) for path in (repo / ".git").rglob("*")))
     (repo / "readme").touch()  # git would like to refresh its index now
-    assert links.head_touches(at(repo), "schema.sql")
+    assert heads.head_touches(at(repo), "schema.sql")
     assert (index.stat().st_mtime_ns, sorted(str(path) for path in (repo / ".git").rglob("*"))) == before
