@@ -129,6 +129,13 @@ class OutsideRepository(GitmemError):
     hint = "change into a repository, or make one with `git init`."
 
 
+class MissingExtra(GitmemError):
+    """{what} needs the extra `{extra}`, which isn't installed here; nothing was written."""
+
+    code = 17
+    hint = "install it beside gitmem: `pip install 'git-decisions[{extra}]'`."
+
+
 # --- 20-29: the data -------------------------------------------------------------------------
 
 
