@@ -9,7 +9,7 @@ from gitmem.cases import noting
 from gitmem.cases.desk import Asked
 from gitmem.cases.results import Recorded
 from gitmem.cases.typed import instant_of, strings_of, text_of
-from gitmem.core import dates, entities
+from gitmem.core import dates, digests, entities
 from gitmem.core.drafts import Draft, Stamp
 from gitmem.core.lineages import entity_key
 from gitmem.errors import NoLog, Refused, RuleViolation
@@ -285,11 +285,9 @@ def link_events(draft: Draft, writer: Writer, stamp: Stamp) -> list[tuple[Event,
 
 def _asked(draft: Draft, writer: Writer) -> str:
     """Return what names this very request of this writer, in no text of its own."""
-    import hashlib
-
     said = [writer.author, writer.agent, writer.session_id]
     said += [text_of(draft.fields.get(name)) for name in ("scope", "entity_path", "change_type", "reasoning")]
-    return hashlib.sha256("\0".join(said).encode()).hexdigest()
+    return digests.sha256("\0".join(said).encode()).hexdigest()
 
 
 def _unsaved(event: Event) -> Row:

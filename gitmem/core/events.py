@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from gitmem.core import canonical, characters, ids
+from gitmem.core import canonical, characters, digests, ids
 from gitmem.core.vocabulary import (
     BASES,
     CHANGE_TYPES,
@@ -469,9 +469,7 @@ def derived_nonce(kind: str, policy: str, moment: str, inputs: Iterable[str]) ->
 
     The first 128 bits of SHA-256 over the canonical bytes of [kind, policy, moment, sorted inputs].
     """
-    import hashlib
-
-    return hashlib.sha256(canonical.encode([kind, policy, moment, sorted(inputs)])).hexdigest()[:32]
+    return digests.sha256(canonical.encode([kind, policy, moment, sorted(inputs)])).hexdigest()[:32]
 
 
 #: What else is the same in each derived event, whoever's clone writes it (F14).
@@ -574,12 +572,10 @@ def hide(data: bytes, form: str) -> bytes:
 
 
 def _stands_for(event_id: str, form: str, data: bytes, signature: bytes | None) -> dict[str, object]:
-    import hashlib
-
     own: dict[str, object] = {"id": event_id, "redacted": form}
     for name, content in (("blob", data), ("signature", signature)):
         if content is not None:
             header = b"blob %d\0" % len(content)
-            own[f"{name}_sha1"] = hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
-            own[f"{name}_sha256"] = hashlib.sha256(header + content).hexdigest()
+            own[f"{name}_sha1"] = digests.sha1(header + content).hexdigest()
+            own[f"{name}_sha256"] = digests.sha256(header + content).hexdigest()
     return own

@@ -29,8 +29,9 @@ finds is off by more than 12 of 100 about once in twenty; at 16 digits each the 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
+
+from gitmem.core import digests
 
 ALGORITHM = "lines-1"
 HASHES_MAX = 64
@@ -138,7 +139,7 @@ def _only_imports(line: str) -> bool:
 
 def hash_of(bare: str) -> int:
     """Return the 64-bit hash of a normalised line (step 3)."""
-    return int.from_bytes(hashlib.sha256(bare.encode("utf-8", "replace")).digest()[:8], "big")
+    return int.from_bytes(digests.sha256(bare.encode("utf-8", "replace")).digest()[:8], "big")
 
 
 def marks(lines: Iterable[str]) -> set[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gitmem.core import digests
+
 LENGTH = 64
 PREFIX_MIN = 4
 #: How many characters of an id people are shown.
@@ -12,9 +14,7 @@ _HEX = frozenset("0123456789abcdef")
 
 def of(data: bytes) -> str:
     """Return the id of the event whose canonical bytes are `data`."""
-    import hashlib  # 2 ms, and a reader of what was checked never hashes
-
-    return hashlib.sha256(data).hexdigest()
+    return digests.sha256(data).hexdigest()
 
 
 def is_id(text: object) -> bool:

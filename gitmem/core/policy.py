@@ -25,7 +25,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from gitmem.core import entities
+from gitmem.core import digests, entities
 from gitmem.core.lineages import entity_key
 
 FILE_NAME = ".decisions.toml"
@@ -123,9 +123,7 @@ class Policy:
 def digest(raw: Mapping[str, object]) -> str:
     """Return the SHA-256 (hex) of the one JSON spelling of a parsed file: comments and layout don't count."""
     text = json.dumps(raw, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
-    import hashlib
-
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return digests.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def checked(raw: Mapping[str, object]) -> Policy:

@@ -14,10 +14,10 @@ events, and are listed beside these.
 
 from __future__ import annotations
 
-import hashlib
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from gitmem.core import digests
 from gitmem.core.drafts import Draft
 from gitmem.core.events import Event
 from gitmem.core.verdicts import Decision, Judgement, judge
@@ -57,7 +57,7 @@ def parts(draft: Draft, component_of: Callable[[str], int | None]) -> list[Draft
 
 def token(tip: str, ids: Iterable[str]) -> str:
     """Return what names exactly this list, seen at this tip of the log: `--ratify-all` takes nothing else."""
-    return hashlib.sha256("\n".join((tip, *sorted(set(ids)))).encode()).hexdigest()[:TOKEN_LENGTH]
+    return digests.sha256("\n".join((tip, *sorted(set(ids)))).encode()).hexdigest()[:TOKEN_LENGTH]
 
 
 def aimed(judged: Judgement, events: Iterable[Event], kind: str) -> dict[str, list[Event]]:

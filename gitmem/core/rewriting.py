@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from gitmem.core import events, ids, objects
+from gitmem.core import digests, events, ids, objects
 from gitmem.core.events import Event
 from gitmem.core.history import TIME_DIGITS_MAX, tree_entries
 from gitmem.core.objects import EVENT_SUFFIX, SIGNATURE_SUFFIX, TOMBSTONE_SUFFIX, ObjectFormat
@@ -352,14 +352,12 @@ def named(stones: Mapping[str, Event], redacts: Iterable[Event]) -> dict[str, se
 
 def merkle_root(event_ids: Iterable[str]) -> str:
     """Return the hash of the SHA-256 tree of RFC 6962, section 2.1, over ids as 32 raw bytes, ascending; in hex."""
-    import hashlib
-
-    level = [hashlib.sha256(b"\0" + bytes.fromhex(one)).digest() for one in sorted(set(event_ids))]
+    level = [digests.sha256(b"\0" + bytes.fromhex(one)).digest() for one in sorted(set(event_ids))]
     if not level:
-        return hashlib.sha256(b"").hexdigest()
+        return digests.sha256(b"").hexdigest()
     # The tree splits at the largest power of two, which is pairing from the left, an odd last one going up alone.
     while len(level) > 1:
-        paired = [hashlib.sha256(b"\1" + level[at] + level[at + 1]).digest() for at in range(0, len(level) - 1, 2)]
+        paired = [digests.sha256(b"\1" + level[at] + level[at + 1]).digest() for at in range(0, len(level) - 1, 2)]
         level = paired + ([level[-1]] if len(level) % 2 else [])
     return level[0].hex()
 

@@ -18,11 +18,10 @@ The parts: `git_history` finds reverts and what they may mean in one pass over a
 from __future__ import annotations
 
 import datetime
-import hashlib
 import os
 from collections.abc import Callable, Container, Generator, Iterator
 
-from gitmem.core import events
+from gitmem.core import digests, events
 from gitmem.core.drafts import Draft
 from gitmem.errors import Usage
 from gitmem.importers import git_messages
@@ -243,7 +242,7 @@ def source_of(name: str, path: str) -> str:
 
     It stays in a tombstone, where an entity may have to be hidden, so it holds a hash of the path (F16).
     """
-    return f"{name}:{hashlib.sha256(path.encode()).hexdigest()[:16]}"
+    return f"{name}:{digests.sha256(path.encode()).hexdigest()[:16]}"
 
 
 _EPOCH = datetime.datetime(1970, 1, 1)

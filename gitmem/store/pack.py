@@ -7,7 +7,6 @@ write that is the same for SHA-1 and SHA-256 and adds nothing to a commit.
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections.abc import Iterable
 
@@ -40,4 +39,4 @@ def build(form: ObjectFormat, objects: Iterable[tuple[str, bytes]]) -> bytes:
         parts.append(zlib.compress(data, LEVEL))
     parts[0] = b"PACK\0\0\0\2" + count.to_bytes(4, "big")
     body = b"".join(parts)
-    return body + (hashlib.sha256 if form.name == "sha256" else hashlib.sha1)(body).digest()
+    return body + form.digest(body).digest()

@@ -11,7 +11,6 @@ the ref names them, so a process killed anywhere leaves at most objects that not
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import select
@@ -340,6 +339,8 @@ def _objects(fd: int, others: tuple[int, ...], form: ObjectFormat) -> Iterator[t
 
     Every object is hashed. `others` are descriptors to keep empty meanwhile, so that nobody waits on them.
     """
+    import hashlib  # not `digests`: it gives way to this after a few objects
+
     digest = hashlib.sha256 if form.name == "sha256" else hashlib.sha1
     hex_size = form.hex_size
     buffer = b""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 
-from gitmem.core import entities
+from gitmem.core import digests, entities
 from gitmem.errors import GitFailed
 from gitmem.store import git
 from gitmem.sync.commits import LOOK_S, PLAIN
@@ -63,7 +62,7 @@ def short(ref: str) -> str:
 
 def worktree_id(git_dir: str) -> str:
     """Return the name of a worktree in a `base`: 12 hex digits of SHA-256 over its real git directory."""
-    return hashlib.sha256(os.fsencode(os.path.realpath(git_dir))).hexdigest()[:12]
+    return digests.sha256(os.fsencode(os.path.realpath(git_dir))).hexdigest()[:12]
 
 
 #: In a worktree's git directory while git itself moves commits around. A single cherry-pick leaves
@@ -144,6 +143,8 @@ def _pair(repository: Repository, at: Head) -> tuple[str, str] | tuple[()]:
     """Return the two trees whose difference is what HEAD's commit did; for a merge, what it brought to its branch."""
     if at.parents:
         return (at.parents[0], at.oid)
+    if not os.path.lexists(f"{repository.common_dir}/shallow"):
+        return (repository.form.empty_tree, at.oid)
     # The last commit of a shallow clone looks like a root, and then it would have touched everything.
     raw = repository.git("cat-file", "commit", at.oid, env=git.RAW, check=False)
     if not raw or b"\nparent " in raw.partition(b"\n\n")[0]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import string
 
 import pytest
 import rfc8785
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import OTHER_SPELLINGS, canonical_objects, junk, keys, values
 
@@ -21,12 +22,45 @@ def test_what_is_encoded_decodes_to_the_same_value(value):
     assert canonical.size(value) == len(data)
 
 
+# The reference: an implementation of RFC 8785 that is not ours and that nothing but these tests loads.
+
+
+@settings(max_examples=3000)
 @given(canonical_objects)
 @example({"\x7f": "\x7f\u2028\u2029", "\x00\x1f": "\x00\x1f\b\t\n\f\r", "": '"\\/', "é".encode().hex(): "é𐏿\uffff"})
 @example({"a": 2**53 - 1, "b": -(2**53) + 1, "c": 0})
-def test_two_encoders_agree_inside_the_subset(value):
-    ours = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
-    assert rfc8785.dumps(value) == ours == canonical.encode(value)
+def test_our_bytes_are_those_of_the_reference(value):
+    assert canonical.encode(value) == rfc8785.dumps(value)
+
+
+def test_each_character_is_spelt_as_the_reference_spells_it():
+    # all of them, each between others: controls, quotes, DEL, line separators, noncharacters, the astral planes
+    everything = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
+    for at in range(0, len(everything), 4096):
+        value = {"a": "x".join(everything[at : at + 4096]), "b": everything[at]}
+        assert canonical.encode(value) == rfc8785.dumps(value)
+    for character in everything[:0x300]:
+        assert canonical.encode({"a": character}) == rfc8785.dumps({"a": character})
+
+
+def test_keys_stand_in_the_order_of_the_reference():
+    # by UTF-16 code units, which of ASCII is the order of the characters
+    ascii_keys = [chr(code) for code in range(128)]
+    every = {one + two: 0 for one in ascii_keys for two in ("", *ascii_keys)}
+    mixed = dict(sorted(every.items(), key=lambda item: hash(item[0])))
+    assert canonical.encode(mixed) == rfc8785.dumps(mixed)
+    names = {name: number for number, name in enumerate(string.printable)}
+    assert canonical.encode(names) == rfc8785.dumps(names)
+
+
+@settings(max_examples=2000)
+@given(st.integers(-(2**53) + 1, 2**53 - 1))
+@example(2**53 - 1)
+@example(-(2**53) + 1)
+@example(10**15)
+@example(-1)
+def test_integers_are_spelt_as_the_reference_spells_them(number):
+    assert canonical.encode([number]) == rfc8785.dumps([number]) == b"[%d]" % number
 
 
 @pytest.mark.parametrize("way", OTHER_SPELLINGS)
