@@ -1,10 +1,29 @@
-"""`python -m gitmem` is `git-decisions`."""
+"""Where the program `git-decisions` begins; `python -m gitmem` is the same.
+
+What agents' clients start at each edit, `git decisions hook`, goes to the hooks before anything of the command line is
+loaded: it must be fast, and must never end in a usage error, whose status would stop the edit.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 
-from gitmem.cli.entry import main
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line `argv` and return its exit status; without it that of the process, which ends here."""
+    words = sys.argv[1:] if argv is None else argv
+    if words[:1] == ["hook"] and not {"--help", "-h"}.intersection(words):
+        from gitmem.hooks import entry as hooks
+
+        code = hooks.main(["agent", *words[1:]])
+        if argv is None:
+            os._exit(code)  # taking the interpreter apart costs what the agent waits for
+        return code
+    from gitmem.cli import entry
+
+    return entry.main(argv)
+
 
 if __name__ == "__main__":
     sys.exit(main())

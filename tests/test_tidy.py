@@ -55,8 +55,7 @@ HOT = (
     "cli/__init__.py",
     "cli/entry.py",
     "cli/hot_table.py",
-    "hooks/__init__.py",
-    "hooks/entry.py",
+    "__main__.py",
 )
 
 
@@ -173,6 +172,7 @@ def strangers(module: str, tree: ast.Module) -> list[str]:
 ENDS = {
     "cli/entry.py": "every command ends here",
     "hooks/entry.py": "a hook fails open",
+    "hooks/agent.py": "an agent's hook fails open, in the dialect of its client",
     "hooks/post_commit.py": "a hook fails open",
     "store/ahead.py": "the worker hands its error to the process that waits for it, which raises it again",
 }

@@ -1,4 +1,4 @@
-"""init, uninstall: do it, and say each thing that was done."""
+"""init, uninstall, hook: do it, and say each thing that was done."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ def init(memory: Memory, io: Io, *, no_hooks: bool, no_notes: bool, dry_run: boo
 
 def uninstall(memory: Memory, io: Io, *, dry_run: bool, as_json: bool) -> int:
     return _told(io, presenters.uninstall(memory.uninstall(dry_run=dry_run)), as_json=as_json)
+
+
+def hook(memory: Memory, io: Io, *, agent: str) -> int:
+    from gitmem.__main__ import main  # the program hands it over before it comes here; a caller in Python may not
+
+    return main(["hook", "--agent", agent])
 
 
 def _told(io: Io, answer: Mapping[str, Any], *, as_json: bool) -> int:

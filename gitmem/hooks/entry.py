@@ -1,5 +1,8 @@
 """What a git hook starts: `git-decisions-hook EVENT [ARGUMENT...]`. Whatever happens here, git goes on.
 
+An agent's client starts the same program as `git-decisions-hook agent NAME`: that is `hooks/agent.py`'s, which has
+rules of its own.
+
 The rules of a guest in somebody's `git commit`: the exit status is always 0; what went wrong is one line
 on stderr; after `STOP_S` it is over; nothing is started over the network; and nothing happens at all inside
 a hook that gitmem's own git started. A commit whose hook failed is found later by `git decisions link`.
@@ -25,9 +28,11 @@ READS_STDIN = ("post-rewrite",)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Handle one hook event, and return 0."""
+    """Handle one hook event, and return 0, or what an agent's client takes for a stop."""
     argv = sys.argv[1:] if argv is None else argv
     event = argv[0] if argv else ""
+    if event == "agent":
+        return _agent(argv[1:])
     if os.environ.get(GUARD):
         return 0
     _stop_in_time(event)
@@ -47,6 +52,15 @@ def main(argv: list[str] | None = None) -> int:
     except BaseException as error:  # the hook runner: nothing may reach git
         _say(event, error)
     return 0
+
+
+def _agent(argv: list[str]) -> int:
+    try:
+        from gitmem.hooks import agent
+
+        return agent.main(argv)
+    except BaseException:  # half an installation: an edit is not stopped for it
+        return 0
 
 
 def _handle(event: str, args: list[str], given: bytes) -> None:
@@ -95,6 +109,5 @@ def _stop_in_time(event: str) -> None:
 if __name__ == "__main__":
     # Started by path and isolated: this folder is not on sys.path, and the package must be.
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-    main()
     # Nothing is left to do, and taking the interpreter down would cost the commit another 2 ms.
-    os._exit(0)
+    os._exit(main())

@@ -37,3 +37,16 @@ def uninstall(dry_run: DryRun = False, as_json: Json = False) -> None:
 
     The log stays, since it is history. What to type to delete it is said at the end.
     """
+
+
+@command("hook", "installation:hook", heading=HEADING)
+def hook(
+    agent: Annotated[
+        str, typer.Option("--agent", metavar="NAME", help="Whose client calls: claude, codex, cursor, …")
+    ] = "",
+) -> None:
+    """Answer one event of an agent's client: what `git decisions setup` writes into its configuration.
+
+    The event comes on stdin, the answer goes to stdout in that client's own form. It stops an edit that brings back
+    what was rejected, and nothing else: whatever goes wrong, the edit goes on.
+    """
