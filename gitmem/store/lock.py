@@ -78,3 +78,14 @@ class Lock:
         fd, self._fd, self.held = self._fd, -1, False
         if fd >= 0:
             os.close(fd)
+
+
+def is_running(pid: int) -> bool:
+    """Say whether there is a process of that number."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass
+    return True

@@ -51,10 +51,11 @@ _CHUNK = 1 << 20
 
 
 class PlumbingLog:
-    """The log of `repository`, read and written by the git program."""
+    """The log of `repository`, read and written by the git program; `ref` is another one that is moved alike."""
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: Repository, ref: str = LOG_REF) -> None:
         self.repository = repository
+        self.ref = ref
         self.form: ObjectFormat = repository.form
         self._children: list[int] = []
 
@@ -62,19 +63,21 @@ class PlumbingLog:
 
     def tip(self) -> str | None:
         # rev-parse would also try refs/heads/refs/decisions/log and the like; for-each-ref does not guess.
-        result = self.repository.try_git("for-each-ref", "--format=%(refname) %(objectname) %(symref)", LOG_REF)
+        result = self.repository.try_git("for-each-ref", "--format=%(refname) %(objectname) %(symref)", self.ref)
         if result.rc != 0:
             raise git.failed(("for-each-ref",), result.rc, result.err)
         for line in result.out.decode("utf-8", "replace").splitlines():
             name, oid, symref = line.split(" ", 2)
-            if name != LOG_REF:
+            if name != self.ref:
                 continue  # one below it
             if symref:
-                raise BrokenHistory(place=LOG_REF, what=f"it is a symbolic ref to {symref}; a log has a tip of its own")
+                raise BrokenHistory(
+                    place=self.ref, what=f"it is a symbolic ref to {symref}; a log has a tip of its own"
+                )
             return oid
         for line in result.err.decode("utf-8", "replace").splitlines():
-            if line.startswith("warning: ignoring") and line.endswith(LOG_REF):
-                raise BrokenHistory(place=LOG_REF, what=f"the ref can't be read (git: {line[9:]})")
+            if line.startswith("warning: ignoring") and line.endswith(self.ref):
+                raise BrokenHistory(place=self.ref, what=f"the ref can't be read (git: {line[9:]})")
         return None
 
     def walk(self, tip: str, known: Iterable[str] = ()) -> Iterator[Stored]:
@@ -184,7 +187,7 @@ class PlumbingLog:
     def _move(self, new: str, old: str | None, message: str) -> None:
         """Move the ref by compare-and-swap, with a reflog. Raises TipMoved, GitFailed."""
         args = [*WRITING, "update-ref", "--create-reflog", "-m", message, "--stdin"]
-        order = f"option no-deref\nupdate {LOG_REF} {new} {old or self.form.zeros}\n"
+        order = f"option no-deref\nupdate {self.ref} {new} {old or self.form.zeros}\n"
         result = self.repository.try_git(*args, input=order.encode())
         if result.rc == 0:
             return
@@ -194,7 +197,7 @@ class PlumbingLog:
             if result.rc < 0 and tip is not None and self.contains(tip, new):
                 return  # it had moved the ref, and was killed before it could say so
             raise TipMoved(tip)
-        raise _locked(result.err) or git.failed(args, result.rc, result.err, also="; nothing was appended")
+        raise _locked(result.err, self.ref) or git.failed(args, result.rc, result.err, also="; nothing was appended")
 
     def _maintain(self) -> None:
         """Start git's own housekeeping, detached, once loose objects or packs have piled up."""
@@ -228,20 +231,20 @@ class PlumbingLog:
         return True
 
 
-def _locked(err: bytes) -> GitFailed | None:
+def _locked(err: bytes, ref: str) -> GitFailed | None:
     """The error for a lock file that stood in git's way, or None where that was not it."""
     found = re.search(rb"'([^']+\.lock)': File exists", err)
-    return lock_in_the_way(os.fsdecode(found[1])) if found is not None else None
+    return lock_in_the_way(os.fsdecode(found[1]), ref) if found is not None else None
 
 
-def lock_in_the_way(path: str) -> GitFailed:
+def lock_in_the_way(path: str, ref: str = LOG_REF) -> GitFailed:
     """The error for the lock file `path`, with its age. It may be somebody's; it is never removed from here."""
     try:
         age = f", {max(0, time.time() - os.stat(path).st_mtime):.0f} s old"
     except OSError:
         age = ""
     return GitFailed(
-        what=f"the ref {LOG_REF} is locked by {path}{age}; nothing was appended",
+        what=f"the ref {ref} is locked by {path}{age}; nothing was appended",
         hint="another git is at work, or one was killed: if none runs, remove that file.",
         rc=None,
         lock=path,
@@ -345,7 +348,7 @@ def _objects(fd: int, others: tuple[int, ...], form: ObjectFormat) -> Iterator[t
     hex_size = form.hex_size
     buffer = b""
     at = 0
-    for chunk in _chunks(fd, others):
+    for chunk in chunks(fd, others):
         buffer = buffer[at:] + chunk if at < len(buffer) else chunk
         at = 0
         end = len(buffer)
@@ -378,7 +381,8 @@ def _objects(fd: int, others: tuple[int, ...], form: ObjectFormat) -> Iterator[t
         yield "", b"", b""  # it ended in the middle of an object
 
 
-def _chunks(fd: int, others: tuple[int, ...]) -> Iterator[bytes]:
+def chunks(fd: int, others: tuple[int, ...]) -> Iterator[bytes]:
+    """Yield what can be read from `fd` as it comes; `others` are kept empty meanwhile."""
     poll = select.poll()
     for one in (fd, *others):
         poll.register(one, select.POLLIN)

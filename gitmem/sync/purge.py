@@ -24,14 +24,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from gitmem.core import events
 from gitmem.core.rewriting import parents_and_time
 from gitmem.errors import GitFailed
-from gitmem.store import git
+from gitmem.store import archive, git
+from gitmem.store.archive import unlink
+from gitmem.store.lock import is_running
 from gitmem.store.log import tree_of
-from gitmem.store.plumbing_log import WRITING
+from gitmem.store.plumbing_log import WRITING, chunks
 from gitmem.store.repository import LOG_REF, Repository, unwritable
 from gitmem.sync import notes
 
 REMOTES = "refs/decisions-remotes/"
-ARCHIVE_REF = "refs/decisions-archive/log"
 
 #: Every place that gitmem copies the content of an event to, and how a redacted event leaves it. A test compares this
 #: with the refs, the files and the tables that there are; what is new needs a way out here.
@@ -40,12 +41,13 @@ PLACES: dict[str, dict[str, str]] = {
         LOG_REF: "rewritten; its reflog loses what the old log reached",
         REMOTES + "*/log": "moved to its counterpart; its reflog loses what the old log reached",
         notes.REF: "built anew from the log; it has no history, and its earlier objects are purged",
-        ARCHIVE_REF: "not reached yet: named where it is there",
+        archive.REF: "built anew without what was attached to it; it has no history, earlier objects are purged",
     },
     "file": {
         "cache.sqlite": "built anew from the log",
         "lock": "empty",
         "cache.lock": "empty",
+        archive.LEFT + ".*": "gone when a file is attached; what a killed process left goes",
         "local.sqlite": "emptied, table by table",
         "maintenance": "empty",
         "purge": "holds oids only, and goes when they are gone",
@@ -132,7 +134,7 @@ def recalled(repository: Repository, has_moved: Callable[[str], bool]) -> Pendin
     if waiting is not None:
         if has_moved(waiting.new):
             remember(repository, waiting, happened=True)
-        _unlink(path + ".next")
+        unlink(path + ".next")
     return _load(path)
 
 
@@ -152,7 +154,7 @@ def is_pending(repository: Repository) -> bool:
 
 
 def forget(repository: Repository) -> None:
-    _unlink(_path(repository))
+    unlink(_path(repository))
 
 
 def _path(repository: Repository) -> str:
@@ -162,8 +164,8 @@ def _path(repository: Repository) -> str:
 # --- the purge --------------------------------------------------------------------------------
 
 
-def purge(repository: Repository, pending: Pending) -> Purged:
-    """Remove what `pending` lists, and forget the list where nothing is left to do.
+def purge(repository: Repository, pending: Pending, *, keep: bool = False) -> Purged:
+    """Remove what `pending` lists, and forget the list where nothing is left to do (with `keep`: not even then).
 
     The log's ref, the tracking refs and the notes have left the old log already. What can't be removed is told in
     `Purged.held`, never raised: the log itself is as it should be.
@@ -189,6 +191,7 @@ def purge(repository: Repository, pending: Pending) -> Purged:
     except OSError as error:
         done.held.append(f"objects of the old log are left: {error.strerror} ({error.filename})")
         done.later = True
+    done.later = done.later or keep
     if not done.later:  # whatever else ends this keeps the list, for the next turn
         forget(repository)
     return done
@@ -244,7 +247,7 @@ def size_of_packs(repository: Repository, doomed: Iterable[str]) -> int:
 def _let_go(repository: Repository, pending: Pending) -> None:
     """Make everything of ours forget the old log: reflogs, and the files in which git notes what it just did."""
     listed = repository.git("for-each-ref", "--format=%(refname)", REMOTES).decode("utf-8", "replace").split()
-    for ref in (LOG_REF, *listed):
+    for ref in (LOG_REF, archive.REF, *listed):
         words = ("reflog", "expire", "--expire=never", "--expire-unreachable=now", ref)
         repository.try_git(*WRITING, *words)  # 1 where the ref has no reflog
     _empty_local(repository)
@@ -271,7 +274,7 @@ def _empty_local(repository: Repository) -> None:
         finally:
             db.close()
     except sqlite3.DatabaseError:
-        _unlink(path)
+        unlink(path)
 
 
 def _git_dirs(repository: Repository) -> list[str]:
@@ -324,12 +327,10 @@ def _lines(repository: Repository, words: Sequence[str]) -> Iterator[bytes]:
     """Yield the lines of a git, as they come. Raises GitFailed."""
     env = {**repository.env(), **git.RAW}
     process = git.Process(words, git_dir=repository.git_dir, environ=repository.environ, env=env)
-    from gitmem.store.plumbing_log import _chunks
-
     try:
         git.widen(process.stdout)
         rest = b""
-        for chunk in _chunks(process.stdout, (process.stderr,)):
+        for chunk in chunks(process.stdout, (process.stderr,)):
             lines = (rest + chunk).split(b"\n")
             rest = lines.pop()
             yield from lines
@@ -529,12 +530,13 @@ def _entries(tree: bytes, size: int) -> list[tuple[str, str]]:
 
 _EVENT_FILE = re.compile(r"[0-9a-f]{64}\.(json|sig|redacted)")
 _NOTE_FILE = re.compile(r"[0-9a-f]{2,64}")
+_ATTACHED_FILE = re.compile(r"[0-9a-f]{64}(\.json)?")
 
 
 def _is_ours(entries: list[tuple[str, str]]) -> bool:
-    """Say whether a tree with these entries is one of the log's, or one of notes."""
-    return all(_EVENT_FILE.fullmatch(name) for name, _ in entries) or all(
-        _NOTE_FILE.fullmatch(name) for name, _ in entries
+    """Say whether a tree with these entries is one of the log's, one of notes, or one of the archive's."""
+    return any(
+        all(pattern.fullmatch(name) for name, _ in entries) for pattern in (_EVENT_FILE, _NOTE_FILE, _ATTACHED_FILE)
     )
 
 
@@ -629,14 +631,14 @@ class _Store:
             if name and pack == f"{self.folder}/pack-{name}":
                 return
             for side in _SIDES:
-                _unlink(pack + side)
+                unlink(pack + side)
         finally:
             for leftover in os.listdir(self.folder):
                 if leftover.startswith(os.path.basename(base)):
-                    _unlink(f"{self.folder}/{leftover}")
+                    unlink(f"{self.folder}/{leftover}")
 
     def remove_loose(self, oid: str) -> int:
-        return _unlink(f"{self.objects}/{oid[:2]}/{oid[2:]}")
+        return unlink(f"{self.objects}/{oid[:2]}/{oid[2:]}")
 
     def _drop_midx(self) -> None:
         import shutil
@@ -646,7 +648,7 @@ class _Store:
                 shutil.rmtree(f"{self.folder}/{name}", ignore_errors=True)
             elif name.startswith("multi-pack-index"):
                 self._had_midx = True
-                _unlink(f"{self.folder}/{name}")
+                unlink(f"{self.folder}/{name}")
 
     _had_midx = False
 
@@ -657,7 +659,7 @@ class _Store:
         if os.path.exists(single) or os.path.isdir(chain):
             import shutil
 
-            _unlink(single)
+            unlink(single)
             shutil.rmtree(chain, ignore_errors=True)
             self.repository.try_git("commit-graph", "write", "--reachable", env=git.RAW)
         if self._had_midx:
@@ -759,14 +761,14 @@ class _Upkeep:
         except OSError:
             return False
         pid, host = _owner(self.path)
-        return age <= GC_STALE_S and bool(pid) and (host != here or _is_running(pid))
+        return age <= GC_STALE_S and bool(pid) and (host != here or is_running(pid))
 
     def _was_ours(self, path: str, here: str) -> bool:
         """Take away a lock of a gitmem of this machine that was killed. Git writes no owner into these two."""
         pid, host = _owner(path)
-        if not pid or host != here or _is_running(pid):
+        if not pid or host != here or is_running(pid):
             return False
-        _unlink(path)
+        unlink(path)
         return True
 
     def _make(self, path: str, content: str) -> bool:
@@ -783,7 +785,7 @@ class _Upkeep:
 
     def _release(self) -> None:
         for path in self._made:
-            _unlink(path)
+            unlink(path)
         self._made = []
 
 
@@ -795,16 +797,6 @@ def _owner(path: str) -> tuple[int, str]:
     except OSError:
         return 0, ""
     return (int(pid), host) if pid.isascii() and pid.isdigit() and len(pid) < 12 else (0, "")
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        pass
-    return True
 
 
 def _check(repository: Repository, doomed: Mapping[str, str], done: Purged) -> None:
@@ -827,14 +819,6 @@ def _alternates(repository: Repository) -> list[str]:
             return [line.strip() for line in file if line.strip() and not line.startswith("#")]
     except OSError:
         return []
-
-
-def _unlink(path: str) -> int:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return 0
-    return 1
 
 
 def _copy(source: str, target: str) -> None:

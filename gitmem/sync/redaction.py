@@ -27,6 +27,7 @@ from gitmem.errors import (
     RuleViolation,
     UnknownId,
 )
+from gitmem.store.archive import Archive
 from gitmem.store.cache import Cache
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log, Stored, TipMoved
@@ -249,17 +250,41 @@ def settle(model: ReadModel, log: Log, renote: Callable[[], None]) -> Purged | N
     if pending is None:
         return None
     model.rebuild()
-    problem = ""
+    problems = []
     try:
         renote()
     except GitFailed as error:
-        problem = error.message
-    done = purge.purge(repository, pending)
-    if problem:
-        done.held.append(f"the notes could not be built anew: {problem}")
-    if repository.try_git("rev-parse", "-q", "--verify", purge.ARCHIVE_REF).rc == 0:
-        done.held.append(f"what was attached to it in {purge.ARCHIVE_REF} stays: remove it there")
+        problems.append(f"the notes could not be built anew: {error.message}")
+    attached = detach(model.current(), repository, pending)
+    if attached:
+        problems.append(attached)
+    done = purge.purge(repository, pending, keep=bool(attached))
+    done.held += problems
     return done
+
+
+def detach(cache: Cache, repository: Repository, pending: Pending) -> str:
+    """Take what is attached to redacted events out of the archive; return what kept it from that, as a sentence."""
+
+    def is_gone(event_id: str) -> bool:
+        event = cache.event(event_id)
+        return event is not None and bool(event.redacted)
+
+    sealed = Archive(repository)
+    for _ in range(TRIES_MAX):
+        try:
+            left = sealed.without(is_gone)
+            if left is None:
+                return ""
+            pending.doomed |= left.doomed  # on the list before the ref moves: a kill in between loses nothing
+            purge.remember(repository, pending, happened=True)
+            sealed.put(left)
+        except TipMoved:
+            continue
+        except (GitFailed, Incomplete) as error:
+            return f"what was attached could not be taken out of the archive: {error.message}"
+        return ""
+    return "what was attached could not be taken out of the archive: others write to it all the time"
 
 
 # --- what is meant ----------------------------------------------------------------------------
