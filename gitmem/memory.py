@@ -11,7 +11,7 @@ through the read model, which may catch up a cache under the git directory and c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from gitmem.cases.desk import Desk
 
@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.cases.results import (
         Asserted,
+        Attached,
         Changesets,
         Imported,
         Linked,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from gitmem.core.policy import Policy
     from gitmem.core.query import Query
     from gitmem.core.secrets import Hit
+    from gitmem.store.archive import Attachment
     from gitmem.store.cache import Cache
     from gitmem.store.repository import Repository
     from gitmem.store.reviews import Queue
@@ -68,7 +70,12 @@ class Memory:
     # --- writing ---------------------------------------------------------------------------------------
 
     def record(
-        self, draft: Draft, *, dry_run: bool = False, prepare: Callable[[Cache, Draft], Draft] | None = None
+        self,
+        draft: Draft,
+        *,
+        dry_run: bool = False,
+        prepare: Callable[[Cache, Draft], Draft] | None = None,
+        attach: Sequence[str] = (),
     ) -> Recorded:
         """Append what `draft` says, or refuse it; with `dry_run`, say what would be appended.
 
@@ -77,7 +84,13 @@ class Memory:
 
         `prepare(cache, draft)` completes the draft, or refuses it, by the log that it is decided on: asked again
         with each try. What targets several lineages becomes one event for each (ADR 0004), in one commit.
+
+        `attach` names files (`-`: stdin, `diff`: the diff itself) that go to the archive, sealed, under its id.
         """
+        if attach:
+            from gitmem.cases import archiving
+
+            return archiving.record(self.desk, draft, attach, dry_run=dry_run, prepare=prepare)
         from gitmem.cases import recording
 
         return recording.record(self.desk, draft, dry_run=dry_run, prepare=prepare)
@@ -308,6 +321,30 @@ class Memory:
         from gitmem.cases import importing
 
         return importing.append_history(self.desk, drafts, channel=channel, progress=progress, hits=hits)
+
+    # --- the archive -----------------------------------------------------------------------------------
+
+    def attach(self, prefix: str, files: Sequence[str], *, allow_secret: bool = False) -> Attached:
+        """Attach files (`-`: stdin) to an event, sealed; what is attached already stays as it is.
+
+        Raises UnknownId, AmbiguousId, Usage, Refused (a secret), RuleViolation (it was redacted), LogBusy, GitFailed;
+        nothing was written then.
+        """
+        from gitmem.cases import archiving
+
+        return archiving.add(self.desk, prefix, files, allow_secret=allow_secret)
+
+    def audit(self, prefix: str) -> Attached:
+        """Return what is attached to an event, each looked through. Nothing else reads the archive."""
+        from gitmem.cases import archiving
+
+        return archiving.audit(self.desk, prefix)
+
+    def attachment(self, one: Attachment) -> Iterator[bytes]:
+        """Yield the bytes of what `audit` found, as they come."""
+        from gitmem.cases import archiving
+
+        return archiving.content(self.desk, one)
 
     # --- links -----------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.cases.results import (
         Asserted,
+        Attached,
         Changesets,
         Imported,
         Linked,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gitmem.core.history import Finding
     from gitmem.core.reviews import Change
     from gitmem.errors import GitmemError
+    from gitmem.store.archive import Attachment
     from gitmem.store.cache import StoredDecision
     from gitmem.store.listing import Row
     from gitmem.store.reviews import Item, Queue
@@ -106,7 +108,36 @@ def event(row: Row) -> Json:
 
 def record(result: Recorded) -> Json:
     rows = [event(row) for row in result.rows]
-    return {"schema": SCHEMA, "written": not result.dry_run, "events": rows, "warnings": result.warnings}
+    out: Json = {"schema": SCHEMA, "written": not result.dry_run, "events": rows, "warnings": result.warnings}
+    if result.attached is not None:
+        out["attached"] = [_attachment(one) for one in result.attached]
+    return out
+
+
+def attach(result: Attached) -> Json:
+    new = [_attachment(one) for one in result.attachments]
+    return {"schema": SCHEMA, "written": bool(new), "event": result.event, "attached": new, "known": result.known}
+
+
+def _attachment(one: Attachment) -> Json:
+    return {"name": one.name, "size": one.size, "sha256": one.sha256}
+
+
+def audit(result: Attached) -> Json:
+    """Return the JSON of `audit` but for the contents, which are too large to be held: `audited` has the rest."""
+    return {"schema": SCHEMA, "event": result.event, "attachments": [audited(one) for one in result.attachments]}
+
+
+def audited(one: Attachment) -> Json:
+    """Return what is told of an attachment; its content follows it as `text`, or as `base64` where it is none."""
+    return {
+        **_attachment(one),
+        "added_at": one.added_at or None,
+        "author": one.author or None,
+        "channel": one.channel or None,
+        "allow_secret": one.secret,
+        "problem": one.problem or None,
+    }
 
 
 def listing(result: Listing) -> Json:

@@ -203,6 +203,42 @@ def switches_for_tests(module: str, tree: ast.Module) -> list[str]:
     ]
 
 
+#: Who may reach the archive, and how: its own room, what takes things out, and the one command that reads it.
+ARCHIVE = {
+    "names its ref": ("store/archive.py", "cases/installing.py"),
+    "imports it": ("store/archive.py", "sync/purge.py", "sync/redaction.py", "cases/archiving.py"),
+    "reads it": ("memory.py", "cases/archiving.py", "cli/archiving.py"),
+}
+
+
+def reaches_the_archive(module: str, tree: ast.Module) -> list[str]:
+    """Recall, digest, gate and MCP can't: nothing else names its ref, imports its module, or asks Memory for it."""
+    broken = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "decisions-archive" in node.value:
+            if node.value != ast.get_docstring(tree, clean=False) and not _is_told(tree, node):
+                broken.append((node.lineno, "names its ref"))
+        elif isinstance(node, ast.Attribute) and node.attr in ("audit", "attachment"):
+            broken.append((node.lineno, "reads it"))
+    hints = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.If) for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in hints:
+            for line, name in _imports(node, module):
+                if name.startswith(("gitmem.store.archive", "gitmem.cases.archiving")):
+                    broken.append((line, "imports it"))
+    allowed = ARCHIVE | {"imports it": (*ARCHIVE["imports it"], "memory.py")}
+    return [f"{module}:{line} {what}" for line, what in broken if module not in allowed[what]]
+
+
+def _is_told(tree: ast.Module, constant: ast.Constant) -> bool:
+    """Whether a text is only said: the docstring of a function is what help texts are made of."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.body and isinstance(node.body[0], ast.Expr):
+            if node.body[0].value is constant:
+                return True
+    return False
+
+
 def undocumented(module: str, tree: ast.Module) -> list[str]:
     return [] if ast.get_docstring(tree) or not tree.body else [f"{module} says nothing at its top"]
 
@@ -214,6 +250,7 @@ RULES = (
     strangers,
     catch_alls,
     switches_for_tests,
+    reaches_the_archive,
     undocumented,
 )
 
@@ -255,6 +292,9 @@ def test_the_sources_keep_each_rule(rule):
             "try: f()\nexcept (OSError, KeyError): pass",
         ),
         (switches_for_tests, "memory.py", "environ['GITMEM_TEST_CLOCK']", "environ['GIT_DIR']"),
+        (reaches_the_archive, "cases/prior.py", "REF = 'refs/decisions-archive/log'", "REF = 'refs/decisions/log'"),
+        (reaches_the_archive, "sync/notes.py", "def f():\n    from gitmem.store.archive import Archive", "import os"),
+        (reaches_the_archive, "mcp/tools.py", "def f(memory): memory.audit('7f3a')", "def f(m): m.show('7f3a')"),
         (undocumented, "memory.py", "import os", "'''Says what it is for.'''\nimport os"),
     ],
 )

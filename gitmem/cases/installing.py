@@ -78,6 +78,7 @@ def uninstall(desk: Desk, *, dry_run: bool = False) -> Steps:
         steps.append(("remove the empty log refs/decisions/log", not dry_run, False))
     elif tip is not None:
         remarks.append("the log stays (to delete it for good: `git update-ref -d refs/decisions/log`)")
+        remarks.append("so does what was attached to its events, if anything, in refs/decisions-archive/log")
     if is_pending:
         remarks.append(
             f"{desk.repository.local_dir} stays: it lists what a redaction has still to remove; "

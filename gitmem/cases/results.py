@@ -8,20 +8,36 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.core.attempts import Attempt
     from gitmem.core.events import Event
+    from gitmem.store.archive import Attachment
     from gitmem.store.cache import StoredDecision
     from gitmem.store.listing import Row
     from gitmem.store.revisits import Due
 
 
 class Recorded:
-    """What a write did. `rows` are the events as they stand now; `warnings` what the writer should know."""
+    """What a write did. `rows` are the events as they stand now; `warnings` what the writer should know.
 
-    __slots__ = ("dry_run", "rows", "warnings")
+    attached   what was attached to the last of them; None where nothing was to be
+    """
+
+    __slots__ = ("attached", "dry_run", "rows", "warnings")
 
     def __init__(self, rows: list[Row], warnings: list[str], *, dry_run: bool) -> None:
+        self.attached: list[Attachment] | None = None
         self.rows = rows
         self.warnings = warnings
         self.dry_run = dry_run
+
+
+class Attached:
+    """What is, or was just, attached to an event; `known` counts what was attached already."""
+
+    __slots__ = ("attachments", "event", "known")
+
+    def __init__(self, event: str, attachments: list[Attachment], *, known: int = 0) -> None:
+        self.event = event
+        self.attachments = attachments
+        self.known = known
 
 
 class Listing:

@@ -70,6 +70,7 @@ def every() -> list[Command]:
     """Return all commands in the order of the help text."""
     # Importing a family defines its commands.
     from gitmem.cli.commands import (
+        archiving,
         commits,
         installation,
         integrity,
@@ -82,7 +83,17 @@ def every() -> list[Command]:
 
     order = [
         module.HEADING
-        for module in (installation, recording, reading, revisiting, reviewing, redacting, integrity, commits)
+        for module in (
+            installation,
+            recording,
+            reading,
+            revisiting,
+            reviewing,
+            archiving,
+            redacting,
+            integrity,
+            commits,
+        )
     ]
     return [_described(defined) for defined in sorted(commands.DEFINED, key=lambda one: order.index(one.heading))]
 

@@ -101,6 +101,13 @@ Commit: TypeAlias = Annotated[
 Evidence: TypeAlias = Annotated[
     list[str], _texts("--evidence", metavar="TEXT", help="What it rests on: commit:OID, test:NAME, url:ADDRESS.")
 ]
+Attach: TypeAlias = Annotated[
+    list[str],
+    _texts(
+        "--attach", metavar="FILE",
+        help="Seal this file in the archive under the event's id: `-` is stdin, `diff` the whole of a long --diff.",
+    ),
+]  # fmt: skip
 Agent: TypeAlias = Annotated[str | None, _text("--agent", metavar="NAME", help="The agent that decided.")]
 Session: TypeAlias = Annotated[str | None, _text("--session", metavar="ID", help="Its session.")]
 Scope: TypeAlias = Annotated[

@@ -75,12 +75,15 @@ def _append(
     changeset: str | None = None,
     pattern: Sequence[str] = (),
     session: str | None = None,
+    attach: Sequence[str] = (),
     **others: Any,
 ) -> int:
     if redact_secrets and allow_secret:
         raise Usage(what="--redact-secrets or --allow-secret, not both", command=command)
     if file == "-" and diff == "-":
         raise Usage(what="stdin can be the reasoning or the diff, not both", command=command)
+    if "-" in attach and "-" in (file, diff):
+        raise Usage(what="stdin can be what is attached or another field, not both", command=command)
     # Named as the format names them. What was not given is left out; what was given empty is for the rules to judge.
     draft = {**fields, "reasoning": _reasoning(io, reasoning, file, command)}
     given = {
@@ -99,12 +102,16 @@ def _append(
     wanted = Draft(
         "change", draft, reopens=reopens, whole=whole, redact_secrets=redact_secrets, allow_secret=allow_secret
     )
-    result = memory.record(wanted, dry_run=dry_run)
+    result = memory.record(wanted, dry_run=dry_run, attach=attach)
     answer: dict[str, Any] = presenters.record(result)
     if as_json:
         io.answer(answer)
     else:
         io.show(_stored(answer["events"], dry_run=dry_run))
+        if attach:
+            from gitmem.cli import archiving
+
+            io.show(archiving.told(answer["attached"], answer["events"][-1]["id"], dry_run=dry_run))
     for warning in answer.get("warnings") or ():
         io.warn(warning)
     return 0

@@ -53,6 +53,8 @@ prints one event on each line. Every event has the same fields; what its kind ha
 | `changeset` | `events`, or without an id `changesets` |
 | `assert` | `present`, `missing` |
 | `verify` | `sound`, `tip`, `events`, `commits`, `incremental_from`, `findings` |
+| `record --attach`, `archive add` | `attached` (`name`, `size`, `sha256`); `archive add` also `event`, `known` |
+| `audit` | `event`, `attachments` (as `attached`; `added_at`, `author`, `channel`, `problem`, and `text` or `base64`) |
 | `redact` `expunge` | `written`, `redacted`, `mode`, `event`, `old_tip`, `tip`, `commits`, `objects`, `packs`, `held` |
 | `init`, `uninstall` | `dry_run`, `steps` (`what`, `done`, `already`), `notes` |
 | `import git` | `commits`, `found`, `appended`, `known`, `skipped` |

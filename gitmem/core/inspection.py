@@ -70,10 +70,12 @@ def malformed(error: events.Malformed) -> Refused:
         field, _, what = str(error).partition(" ")
         if field not in events.SHAPES:
             return Refused(field="event", what=str(error), hint=_SHORTER if "bytes" in str(error) else "")
-    return Refused(field=field, what=what, hint=_SHORTER if what.startswith("longer than") else "")
+    hint = _SHORTER if what.startswith("longer than") else ""
+    return Refused(field=field, what=what, hint=_ATTACH_DIFF if hint and field == "diff" else hint)
 
 
-_SHORTER = "keep the gist here."
+_SHORTER = "keep the gist here; `--attach FILE` seals the whole in the archive."
+_ATTACH_DIFF = "`--attach diff` keeps its beginning here and seals the whole in the archive."
 
 
 def _is_blank(text: object) -> bool:
