@@ -116,6 +116,16 @@ def cleared(draft: Draft, own: Sequence[Own] = (), *, hits: list[Hit] | None = N
     return draft.with_fields(clean) if found else draft
 
 
+def held(fields: Mapping[str, object], own: Sequence[Own] = ()) -> list[Hit]:
+    """Return what looks like a secret in the fields of an event that is written already."""
+    hits: list[Hit] = []
+    if fields.get("allow_secret") is True or not _is_suspicious("\n".join(_texts(fields)), own):
+        return hits
+    for name, value in fields.items():
+        _walk(name, value, own, hits)
+    return hits
+
+
 def cleared_history(drafts: Iterable[Draft], own: Sequence[Own], hits: list[Hit]) -> Iterator[Draft]:
     """Yield the `drafts` of an importer with markers for secrets; what was found goes into `hits`."""
     for draft in drafts:

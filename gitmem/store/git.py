@@ -291,7 +291,9 @@ def _exchange(process: Process, data: bytes, out: list[bytes], err: list[bytes],
         if deadline is not None:
             wait_ms = max(0, int(1000 * (deadline - time.monotonic())))
             if wait_ms == 0:
-                raise GitFailed(what=f"`git {_verb(process.args)}` took longer than {timeout_s:g} s", rc=None)
+                raise GitFailed(
+                    what=f"`git {_verb(process.args)}` took longer than {timeout_s:g} s", rc=None, timed_out=True
+                )
         for fd, _ in poll.poll(wait_ms):
             if fd == process.stdin:
                 try:

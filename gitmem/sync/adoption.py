@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from gitmem.core import ids, objects, rewriting
+from gitmem.core.events import Event
 from gitmem.core.history import Checker
 from gitmem.core.ids import short
 from gitmem.core.rewriting import Redactions, Rewriting
 from gitmem.errors import LogBusy, NoLog, RemoteRewound
 from gitmem.store import git
+from gitmem.store.cache import Cache
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.readmodel import ReadModel
@@ -29,6 +31,7 @@ from gitmem.store.repository import Repository
 from gitmem.store.upkeep import refusal
 from gitmem.store.writing import TRIES_MAX
 from gitmem.sync import purge
+from gitmem.sync.joins import IDS_MAX
 from gitmem.sync.purge import Pending, Purged
 from gitmem.sync.redaction import move_tracking, recall, settle, take_in, tracking
 
@@ -46,9 +49,10 @@ class Proof:
     old       what our own log has become, unpushed events included
     problem   "" where it is proved; else what differs, in a sentence
     brought   ids that are redacted here and that the other log holds in full
+    lost      the events that were seen there and that it holds no more
     """
 
-    __slots__ = ("brought", "forms", "new", "old", "problem", "seen", "work")
+    __slots__ = ("brought", "forms", "lost", "new", "old", "problem", "seen", "work")
 
     def __init__(self, forms: dict[str, str], work: Rewriting, seen: str, new: str, old: str) -> None:
         self.forms = forms
@@ -58,6 +62,7 @@ class Proof:
         self.old = old
         self.problem = ""
         self.brought: list[str] = []
+        self.lost: list[Event] = []
 
     @property
     def holds(self) -> bool:
@@ -70,13 +75,22 @@ class Adopted:
     tip, old_tip   of our log, now and before
     redacted       ids that were taken out here with it
     brought        ids that the other log still has in full, or has again: it wants to be pushed to
+    theirs         what stands for the other log's tip in ours
+    commits, events   how many of the other log's were new
+    ids            of those events, the last of them
+    linked         the code commits that links among them are about
     purged         what became of the old objects; None where there were none
     """
 
-    __slots__ = ("brought", "old_tip", "purged", "redacted", "tip")
+    __slots__ = ("brought", "commits", "events", "ids", "linked", "old_tip", "purged", "redacted", "theirs", "tip")
 
     def __init__(self, tip: str, old_tip: str, redacted: list[str], brought: list[str]) -> None:
         self.tip = tip
+        self.theirs = ""
+        self.commits = 0
+        self.events = 0
+        self.ids: list[str] = []
+        self.linked: set[str] = set()
         self.old_tip = old_tip
         self.redacted = redacted
         self.brought = brought
@@ -135,7 +149,8 @@ def prove(
     news = {one for one in there.stones if one in held or here.forms.get(one, forms[one]) != forms[one]}
     unanswered = sorted(news - answered)
     if seen and not work.below(proof.seen, proof.new):
-        proof.problem = _parting(work, theirs, ours)
+        proof.lost = _lost(work, theirs, ours, seen)
+        proof.problem = _parting(proof.lost)
     elif unanswered:
         proof.problem = f"no person's redact event answers for the tombstone of {_few(unanswered)}"
     return proof
@@ -182,18 +197,18 @@ def adopt(
             tip = log.tip()
             proof = prove(repository, log, new, seen=seen, tip=tip, incoming=incoming)
             if not proof.holds:
-                raise RemoteRewound(
-                    remote=remote,
-                    what=proof.problem,
-                    hint="ask who pushed it. Your log is as it was; `git decisions verify` checks it.",
-                )
+                raise rewound(remote, proof.problem, proof.lost)
             target, stored = _joined(repository, proof)
             work = proof.work
             redacted = sorted(one for one in work.taken if one not in proof.brought)
             done = Adopted(target, tip or "", redacted, proof.brought)
+            done.theirs = proof.new
+            _count(done, incoming or log, new, tip)
             tracked = tracking(log, repository, work, *filter(None, (new, tip)))
-            if work.doomed:
-                pending = Pending(tip or new, target, work.doomed, work.firsts)
+            doomed = work.doomed if incoming is None else _here(repository, work.doomed)
+            if doomed:
+                firsts = [one for one in work.firsts if one in doomed]
+                pending = Pending(tip or new, target, doomed, firsts)
                 purge.remember(repository, pending, happened=target == tip)
             if target == tip:
                 # It had nothing for us, but fetching it may have brought back what was redacted.
@@ -212,6 +227,39 @@ def adopt(
             done.purged = settle(model, log, renote)
             return done
     raise LogBusy(attempts=TRIES_MAX)
+
+
+def rewound(remote: str, what: str, lost: list[Event]) -> RemoteRewound:
+    """Return the alarm, with what is lost there and the ways on."""
+    return RemoteRewound(
+        remote=remote,
+        what=what,
+        ids=[event.id for event in lost],
+        hint="ask who pushed it. Your log still has all of it: "
+        f"`git decisions push {remote} --restore` joins the two and pushes both.",
+    )
+
+
+def _count(done: Adopted, reader: Log, new: str, tip: str | None) -> None:
+    """Count what of the other log is new here; what only changed its place is not."""
+    done.ids = []
+    known = {done.old_tip} - {""}
+    ours = {name[: ids.LENGTH] for stored in (reader.walk(tip, [new]) if tip else ()) for name in stored.files}
+    for stored in reader.walk(new, list(known)):
+        fresh = [event for event in rewriting.readable(stored.files) if event.id not in ours]
+        done.commits += 1
+        done.events += len(fresh)
+        done.ids += [event.id for event in fresh]
+        done.linked.update(str(event.fields.get("commit", "")) for event in fresh if event.kind == "link")
+    del done.ids[:-IDS_MAX]
+
+
+def _here(repository: Repository, doomed: Mapping[str, str]) -> dict[str, str]:
+    """Return what of `doomed` is in our store: what came into a quarantine goes with it."""
+    asked = "".join(f"{oid}\n" for oid in doomed).encode()
+    listed = repository.git("cat-file", "--batch-check=%(objectname)", input=asked, env=git.RAW)
+    here = {line for line in listed.decode("ascii", "replace").splitlines() if " " not in line}
+    return {oid: kind for oid, kind in doomed.items() if oid in here}
 
 
 def _joined(repository: Repository, proof: Proof) -> tuple[str, list[tuple[str, bytes]]]:
@@ -253,17 +301,25 @@ def _inside(tree: bytes | None, files: dict[str, bytes | None]) -> list[tuple[st
     return [*blobs, ("tree", tree or b"")]
 
 
-def _parting(work: Rewriting, theirs: list[Stored], ours: list[Stored]) -> str:
-    """Say where the other log parts from the one that we knew: the first commits that it should hold and does not."""
+def _lost(work: Rewriting, theirs: list[Stored], ours: list[Stored], seen: str) -> list[Event]:
+    """Return the events that were seen there and of which it holds neither themselves nor a counterpart, in order."""
     have = {work.at(stored.oid) for stored in theirs}
-    gone: list[str] = []
-    lost: list[str] = []
-    for stored in ours:
-        if work.at(stored.oid) not in have:
-            gone.append(stored.oid)
-            lost += [name[: ids.LENGTH] for name in stored.files if not name.endswith(objects.SIGNATURE_SUFFIX)]
-    first = f"it has no counterpart of commit {gone[0][:12]}" if gone else "it does not hold what was seen before"
-    return f"{first}, nor of the events {_few(lost)} from there on" if lost else first
+    there = {name[: ids.LENGTH] for stored in theirs for name in stored.files}
+    mine = _below(ours, {seen})
+    gone = [stored for stored in ours if stored.oid in mine and work.at(stored.oid) not in have]
+    found = [event for stored in gone for event in rewriting.readable(stored.files) if event.id not in there]
+    return sorted(found, key=objects.order)
+
+
+def _parting(lost: list[Event]) -> str:
+    """Say what is gone: how many events, and the newest of them."""
+    if not lost:
+        return "what was seen there before is no part of it any more, though every event of it is"
+    newest = lost[-1]
+    count = f"{len(lost):,} events that it had are" if len(lost) > 1 else "one event that it had is"
+    what = " ".join(filter(None, (newest.change_type or newest.kind, newest.entity_path)))
+    last = "the newest" if len(lost) > 1 else "a"
+    return f"{count} gone from it, {last} {what} of {newest.recorded_at[:10]} ({short(newest.id)})"
 
 
 def _few(several: list[str]) -> str:
@@ -283,11 +339,15 @@ def is_needed(model: ReadModel, log: Log, new: str, *, seen: str = "") -> bool:
         cache = model.current()
     except NoLog:
         return False
-    for stored in log.walk(new, [tip] if tip else []):
-        for name in stored.files:
-            if name.endswith(objects.TOMBSTONE_SUFFIX):
-                return True
-            event = cache.event(name[:64])
-            if event is not None and event.redacted:
-                return True
+    return any(touches(cache, stored) for stored in log.walk(new, [tip] if tip else []))
+
+
+def touches(cache: Cache, stored: Stored) -> bool:
+    """Say whether a commit that is new here takes something out, or brings back what was taken out here."""
+    for name in stored.files:
+        if name.endswith(objects.TOMBSTONE_SUFFIX):
+            return True
+        event = cache.event(name[: ids.LENGTH])
+        if event is not None and event.redacted:
+            return True
     return False

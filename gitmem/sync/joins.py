@@ -6,14 +6,46 @@ is verified before it is joined; a structurally broken log never is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gitmem.core import objects
-from gitmem.core.history import Entry
+from gitmem.core.history import Checker
 from gitmem.errors import LogBusy, NoLog
+from gitmem.store.cache import Cache
 from gitmem.store.lock import Lock
-from gitmem.store.log import Log, TipMoved
+from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.readmodel import ReadModel
-from gitmem.store.upkeep import checked
+from gitmem.store.upkeep import brought_back, refusal
 from gitmem.store.writing import TRIES_MAX
+
+#: How many ids of what came are remembered; the rest is counted.
+IDS_MAX = 1_000
+
+
+class Rewritten(Exception):
+    """What is to be joined had something taken out, or brings it back: it has to be adopted (see `adoption`)."""
+
+
+class Joined:
+    """What a join brought.
+
+    tip, old_tip     of our log, now and before ("" for none)
+    commits, events  how many came
+    ids              of the events that came, the last of them, at most `IDS_MAX`
+    linked           the code commits that links among them are about
+    is_join          whether a commit of two parents was made
+    """
+
+    __slots__ = ("commits", "events", "ids", "is_join", "linked", "old_tip", "tip")
+
+    def __init__(self, tip: str, old_tip: str) -> None:
+        self.tip = tip
+        self.old_tip = old_tip
+        self.commits = 0
+        self.events = 0
+        self.ids: list[str] = []
+        self.linked: set[str] = set()
+        self.is_join = False
 
 
 def join(model: ReadModel, log: Log, other: str) -> str:
@@ -22,38 +54,76 @@ def join(model: ReadModel, log: Log, other: str) -> str:
     `other` is the oid of a log commit whose objects are here. Equal or older: nothing happens. Newer: our ref
     moves to it. Else a join is appended. Raises BrokenHistory or Incomplete where either can't be read.
     """
-    form = model.repository.form
     with Lock(model.repository):
         for _ in range(TRIES_MAX):
             tip = log.tip()
-            if tip is not None and log.contains(tip, other):
-                return tip
             try:
-                cache = model.current()
-                checker = cache.checker(form)
-            except NoLog:
-                cache, checker = None, None
-            theirs = _entry(log, other, [tip] if tip else [], checker, form)
-            stored: list[tuple[str, bytes]] = []
-            new = other
-            if tip is not None and cache is not None and not log.contains(other, tip):
-                commit = objects.join_commit(form, [(tip, cache.clock_and_time()[1]), (other, theirs.time)])
-                new = form.oid("commit", commit)
-                stored = [("tree", b""), ("commit", commit)]
-            try:
-                log.publish(stored, new, tip, "join")
+                return onto(model, log, other, tip).tip
             except TipMoved:
                 continue
-            return new
     raise LogBusy(attempts=TRIES_MAX)
 
 
-def _entry(log: Log, other: str, known: list[str], checker: object, form: objects.ObjectFormat) -> Entry:
-    from gitmem.core.history import Checker
+def onto(
+    model: ReadModel,
+    log: Log,
+    other: str,
+    tip: str | None,
+    *,
+    reader: Log | None = None,
+    keep: Callable[[Joined], None] = lambda joined: None,
+    watch: Callable[[Cache | None, Stored], bool] = lambda cache, stored: False,
+    dry_run: bool = False,
+) -> Joined:
+    """Try once to bring `other` into the log that ends in `tip`. Raises TipMoved, BrokenHistory, Incomplete.
 
-    found: Entry | None = None
-    for entry in checked(log, other, known, checker if isinstance(checker, Checker) else Checker(form)):
-        if entry.oid == other:
-            found = entry
-    assert found is not None  # `other` is walked, or `checked` raised
-    return found
+    reader   reads what `other` reaches, where that is not in our store yet
+    keep     takes it into our store, once it is verified and before the log moves
+    watch    says of a commit that it can't simply be joined; raises Rewritten then
+    """
+    form = model.repository.form
+    reader = reader or log
+    done = Joined(tip or "", tip or "")
+    if tip is not None and log.contains(tip, other):
+        return done
+    cache: Cache | None = None
+    checker = Checker(form)
+    if tip is not None:
+        try:
+            cache = model.current()
+            checker = cache.checker(form)
+        except NoLog:
+            raise TipMoved(None) from None
+        if cache.tip != tip:
+            raise TipMoved(cache.tip)
+    time = 0
+    for stored in reader.walk(other, [tip] if tip else []):
+        entry = checker.add(stored.oid, stored.commit, stored.tree, stored.files, stored.damaged)
+        if entry is None:
+            raise refusal(checker.findings[-1], shallow=reader.condition().shallow)
+        if watch(cache, stored):
+            raise Rewritten
+        time = entry.time
+        done.commits += 1
+        done.events += len(entry.events)
+        done.ids += [event.id for event, _ in entry.events]
+        if len(done.ids) > 2 * IDS_MAX:
+            del done.ids[:-IDS_MAX]
+        for event, _ in entry.events:
+            if event.kind == "link":
+                done.linked.add(str(event.fields.get("commit", "")))
+    checker.finish()
+    if reader is not log and brought_back(checker.findings):
+        raise Rewritten
+    del done.ids[:-IDS_MAX]
+    stored_: list[tuple[str, bytes]] = []
+    done.tip = other
+    if tip is not None and cache is not None and not reader.contains(other, tip):
+        commit = objects.join_commit(form, [(tip, cache.clock_and_time()[1]), (other, time)])
+        done.tip = form.oid("commit", commit)
+        done.is_join = True
+        stored_ = [("tree", b""), ("commit", commit)]
+    if not dry_run:
+        keep(done)
+        log.publish(stored_, done.tip, tip, "join")
+    return done

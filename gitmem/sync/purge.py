@@ -30,7 +30,7 @@ from gitmem.store.lock import is_running
 from gitmem.store.log import tree_of
 from gitmem.store.plumbing_log import WRITING, chunks
 from gitmem.store.repository import LOG_REF, Repository, unwritable
-from gitmem.sync import notes
+from gitmem.sync import notes, quarantine
 
 REMOTES = "refs/decisions-remotes/"
 
@@ -52,6 +52,7 @@ PLACES: dict[str, dict[str, str]] = {
         "maintenance": "empty",
         "purge": "holds oids only, and goes when they are gone",
         "purge.next": "the same, for a redaction that is on its way",
+        quarantine.FOLDER: "what a fetch that was killed left there goes",
     },
     "table": dict.fromkeys(
         """
@@ -251,6 +252,7 @@ def _let_go(repository: Repository, pending: Pending) -> None:
         words = ("reflog", "expire", "--expire=never", "--expire-unreachable=now", ref)
         repository.try_git(*WRITING, *words)  # 1 where the ref has no reflog
     _empty_local(repository)
+    quarantine.sweep(repository)
     for place in _git_dirs(repository):
         _strike_out(place + "/FETCH_HEAD", pending.doomed)
         _strike_out(place + "/ORIG_HEAD", pending.doomed)

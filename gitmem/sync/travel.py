@@ -1,0 +1,274 @@
+"""Travelling: what is recorded here gets to a remote, and what was recorded elsewhere gets here.
+
+A fetch goes into a quarantine of objects, is verified there, and is then joined, or adopted where something was taken
+out. Only then does the ref of what was last seen move. A push is never forced but for one case: the remote's log,
+rewritten with the tombstones that we know, is part of ours; then it is replaced, with a lease on the very tip that was
+proved. Whoever loses a race fetches, joins and tries again.
+
+The tip that was last seen of a remote is a checkpoint. A log that neither descends from it nor is a proven redaction of
+it stops everything here, with what differs, and nothing is changed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from gitmem.core import ids, rewriting, secrets
+from gitmem.core.events import Event
+from gitmem.errors import LogBusy, NoLog, Refused, RemoteRewound
+from gitmem.store.lock import Lock
+from gitmem.store.log import Log, Stored, TipMoved
+from gitmem.store.readmodel import ReadModel
+from gitmem.store.repository import Repository
+from gitmem.store.writing import TRIES_MAX
+from gitmem.sync import adoption, joins
+from gitmem.sync.purge import Purged
+from gitmem.sync.quarantine import Quarantine
+from gitmem.sync.remotes import SEEN, Remote
+
+#: How often a push that lost a race fetches, joins and tries again, and the longest pause before it does.
+PUSHES_MAX = 12
+PAUSE_MAX_S = 1.5
+
+
+class Synced:
+    """What a fetch, a push or both did, or with `dry_run` would do.
+
+    remote, ref   whose log, and what it is called there
+    old_tip, tip  of our log, before and now; "" for none
+    theirs        the tip that the remote has now; "" where it has no log
+    came          how many events came; `came_ids` the last of them
+    went          how many events went; `went_ids` them
+    joined        a join was made
+    redacted      ids that were taken out here because they were over there
+    replaced      the remote's log was replaced by one without what was redacted
+    linked        code commits that links among what came are about
+    purged        what became of the objects of redacted events; None where there were none
+    """
+
+    __slots__ = (
+        *("came", "came_ids", "dry_run", "joined", "linked", "old_tip", "purged", "redacted", "ref", "remote"),
+        *("replaced", "theirs", "tip", "went", "went_ids"),
+    )
+
+    def __init__(self, remote: Remote, tip: str, *, dry_run: bool) -> None:
+        self.remote = remote.name
+        self.ref = remote.ref
+        self.dry_run = dry_run
+        self.old_tip = tip
+        self.tip = tip
+        self.theirs = ""
+        self.came = 0
+        self.came_ids: list[str] = []
+        self.went = 0
+        self.went_ids: list[str] = []
+        self.joined = False
+        self.redacted: list[str] = []
+        self.replaced = False
+        self.linked: set[str] = set()
+        self.purged: Purged | None = None
+
+
+class Traveller:
+    """Moves the log of one repository.
+
+    renote   builds the notes anew, where there are any (after an adoption)
+    own      the project's own shapes of secrets
+    """
+
+    def __init__(self, model: ReadModel, log: Log, renote: Callable[[], None], own: Sequence[secrets.Own] = ()) -> None:
+        self.model = model
+        self.log = log
+        self.repository: Repository = model.repository
+        self._renote = renote
+        self._own = own
+
+    # --- fetch -------------------------------------------------------------------------------
+
+    def fetch(self, remote: Remote, *, dry_run: bool = False) -> Synced:
+        """Bring the remote's log into ours.
+
+        Raises RemoteRewound, BrokenHistory, Incomplete, LogBusy, GitFailed; nothing was changed then.
+        """
+        done = Synced(remote, self.log.tip() or "", dry_run=dry_run)
+        done.theirs = remote.tip()
+        self._arrive(remote, done, remote.seen())
+        return done
+
+    def _arrive(self, remote: Remote, done: Synced, seen: str) -> str:
+        """Bring the log that ends in `done.theirs` into ours; return what stands for that tip here.
+
+        `seen` is what was last seen there, "" where nothing was or it is to be forgotten.
+        """
+        new = done.theirs
+        if not new:
+            if seen:
+                raise self._gone(remote, seen)
+            return ""
+        tip = self.log.tip()
+        if tip is not None and self.log.contains(tip, new) and (not seen or self.log.contains(new, seen)):
+            self._saw(remote, new, dry_run=done.dry_run)
+            return new
+        with Quarantine(self.repository) as quarantine:
+            remote.fetch([oid for oid in dict.fromkeys((tip, seen)) if oid], quarantine.env)
+            for attempt in range(TRIES_MAX):
+                try:
+                    here = self._bring_in(remote, done, seen, quarantine)
+                    break
+                except TipMoved:
+                    _pause(attempt, 0.05)
+            else:
+                raise LogBusy(attempts=TRIES_MAX)
+        self._saw(remote, here, dry_run=done.dry_run)
+        return here
+
+    def _bring_in(self, remote: Remote, done: Synced, seen: str, quarantine: Quarantine) -> str:
+        new, incoming = done.theirs, quarantine.log
+        tip = self.log.tip()
+        rewritten = bool(seen) and not incoming.contains(new, seen)
+        if not rewritten:
+            try:
+                with Lock(self.repository):
+                    joined = joins.onto(
+                        self.model,
+                        self.log,
+                        new,
+                        tip,
+                        reader=incoming,
+                        keep=lambda joined: quarantine.keep(new, [tip] if tip else [], joined.commits),
+                        watch=lambda cache, stored: cache is not None and adoption.touches(cache, stored),
+                        dry_run=done.dry_run,
+                    )
+            except joins.Rewritten:
+                rewritten = True
+            else:
+                _came(done, joined)
+                done.joined = done.joined or joined.is_join
+                return new
+        if done.dry_run:
+            proof = adoption.prove(self.repository, self.log, new, seen=seen, tip=tip, incoming=incoming)
+            if not proof.holds:
+                raise adoption.rewound(remote.name, proof.problem, proof.lost)
+            done.redacted = sorted(one for one in proof.work.taken if one not in proof.brought)
+            return proof.new
+        adopted = adoption.adopt(
+            self.model, self.log, new, seen=seen, remote=remote.name, incoming=incoming, renote=self._renote
+        )
+        _came(done, adopted)
+        done.redacted = sorted({*done.redacted, *adopted.redacted})
+        done.purged = adopted.purged
+        return adopted.theirs
+
+    def _gone(self, remote: Remote, seen: str) -> RemoteRewound:
+        """The alarm for a remote that has no log any more."""
+        lost = [event for stored in self.log.walk(seen) for event in rewriting.readable(stored.files)]
+        count = f"{len(lost):,} event{'' if len(lost) == 1 else 's'}"
+        return adoption.rewound(remote.name, f"it is gone, and {count} that it had with it", lost)
+
+    def _saw(self, remote: Remote, tip: str, *, dry_run: bool) -> None:
+        before = remote.seen()
+        # Another process may have seen a newer tip meanwhile: that one stays.
+        if not dry_run and tip and (not before or not self.log.contains(before, tip)):
+            remote.saw(tip, before)
+
+    # --- push --------------------------------------------------------------------------------
+
+    def push(self, remote: Remote, *, dry_run: bool = False, restore: bool = False, fetch: bool = False) -> Synced:
+        """Bring our log to the remote; what is there already is fetched and joined where that is needed.
+
+        restore   what the remote lost is pushed back: its log and ours are joined, whatever was seen of it
+        fetch     fetch in any case (`sync`)
+
+        Raises NoLog, Refused, RemoteRewound, RemoteRefused, BrokenHistory, Incomplete, LogBusy, GitFailed. What came
+        until then stays; nothing was lost.
+        """
+        tip = self.log.tip()
+        done = Synced(remote, tip or "", dry_run=dry_run)
+        for attempt in range(PUSHES_MAX):
+            done.theirs = remote.tip()
+            seen = self._forgotten(remote) if restore else remote.seen()
+            here = done.theirs
+            tip = self.log.tip()
+            if fetch or not here or tip is None or not self.log.contains(tip, here):
+                here = self._arrive(remote, done, seen)
+            tip = self.log.tip()
+            if tip is None:
+                if fetch:
+                    return done  # neither has one
+                raise NoLog()
+            done.tip = tip
+            leaving = self._leaving(tip, here, done)
+            if not leaving and (here == done.theirs or not here) and (here == tip or not self._differs(tip, here)):
+                return done
+            if dry_run:
+                done.replaced = bool(here) and here != done.theirs
+                return done
+            lease = done.theirs if here != done.theirs else ""
+            if remote.push(tip, lease):
+                done.theirs = tip
+                done.replaced = bool(lease)
+                self._saw(remote, tip, dry_run=False)
+                return done
+            _pause(attempt, PAUSE_MAX_S)
+        raise LogBusy(
+            message=f"{remote.name} is busy: {PUSHES_MAX} tries to push lost against others; nothing was pushed",
+            hint="try again in a moment; what is recorded here stays here until then.",
+        )
+
+    def _differs(self, tip: str, here: str) -> bool:
+        """Say whether our log has more than the remote's: joins as well, or the two would never be one."""
+        if here:
+            return not self.log.contains(here, tip)
+        return tip != self.repository.form.root
+
+    def _forgotten(self, remote: Remote) -> str:
+        """Bring what was last seen of a remote into our log, so that it may be forgotten; return ""."""
+        seen = remote.seen()
+        if seen:
+            joins.join(self.model, self.log, seen)
+        return ""
+
+    def _leaving(self, tip: str, here: str, done: Synced) -> int:
+        """Find the events that the remote has not. Raises Refused where one of them holds a secret."""
+        known = [here] if here else []
+        pushed = set(self._seen_anywhere())
+        done.went, done.went_ids = 0, []
+        walk: Iterable[Stored] = self.log.walk(tip, known)
+        fresh = {stored.oid for stored in self.log.walk(tip, [*known, *pushed])} if pushed else None
+        for stored in walk:
+            for event in rewriting.readable(stored.files):
+                if not event.redacted and (fresh is None or stored.oid in fresh):
+                    self._check(event)
+                done.went += 1
+                done.went_ids.append(event.id)
+        return done.went
+
+    def _seen_anywhere(self) -> list[str]:
+        listed = self.repository.git("for-each-ref", "--format=%(objectname)", SEEN)
+        return listed.decode("ascii", "replace").split()
+
+    def _check(self, event: Event) -> None:
+        """Refuse to send a secret: the shapes that are known may be more than when it was recorded."""
+        for hit in secrets.held(event.fields, self._own):
+            short = ids.short(event.id)
+            raise Refused(
+                message=f"event {short} holds what looks like {hit.kind} in its field {hit.field}; nothing was pushed",
+                field=hit.field,
+                secret=hit.kind,
+                id=event.id,
+                hint=f"take it out, in your own terminal: `git decisions redact {short} -r WHY`; then push again.",
+            )
+
+
+def _came(done: Synced, came: joins.Joined | adoption.Adopted) -> None:
+    done.tip = came.tip
+    done.came += came.events
+    done.came_ids = [*done.came_ids, *came.ids][-joins.IDS_MAX :]
+    done.linked |= came.linked - {""}
+
+
+def _pause(attempt: int, longest_s: float) -> None:
+    """Wait a moment before the next try, each process another one."""
+    time.sleep(os.urandom(1)[0] / 256 * min(longest_s, 0.01 * 2**attempt))
