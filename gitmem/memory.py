@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Stale,
         Standing,
         Steps,
+        Travelled,
     )
     from gitmem.core.drafts import Draft, Writer
     from gitmem.core.policy import Policy
@@ -290,6 +291,46 @@ class Memory:
         from gitmem.cases import installing
 
         return installing.uninstall(self.desk, dry_run=dry_run)
+
+    # --- other places ----------------------------------------------------------------------------------
+
+    def fetch(self, remote: str = "", *, dry_run: bool = False, deadline_s: float | None = None) -> Travelled:
+        """Bring the log of a remote into ours; without a name, of the one that git would take.
+
+        What comes is verified before anything is kept, then joined, or adopted where something was taken out.
+        `deadline_s`: give up after so many seconds. Raises RemoteRewound, BrokenHistory, Incomplete, LogBusy,
+        GitFailed, Usage; nothing was changed then.
+        """
+        from gitmem.cases import travelling
+
+        return travelling.fetch(self.desk, remote, dry_run=dry_run, deadline_s=deadline_s)
+
+    def push(self, remote: str = "", *, dry_run: bool = False, restore: bool = False) -> Travelled:
+        """Bring our log to a remote, after joining what is there where that is needed; never forced.
+
+        `restore`: what the remote lost is pushed back. Raises NoLog, RemoteRefused, Refused (an event holds a
+        secret), and what `fetch` raises.
+        """
+        from gitmem.cases import travelling
+
+        return travelling.push(self.desk, remote, dry_run=dry_run, restore=restore)
+
+    def sync(
+        self, remote: str = "", *, dry_run: bool = False, restore: bool = False, deadline_s: float | None = None
+    ) -> Travelled:
+        """Fetch, join and push. Raises what they raise, but for NoLog: where neither has a log, nothing is done."""
+        from gitmem.cases import travelling
+
+        return travelling.sync(self.desk, remote, dry_run=dry_run, restore=restore, deadline_s=deadline_s)
+
+    def probe(self, remote: str = "") -> tuple[str, str]:
+        """Ask a remote whether it takes the log, without sending a decision; return its name and the ref.
+
+        Raises RemoteRefused, GitFailed, Usage.
+        """
+        from gitmem.cases import travelling
+
+        return travelling.probe(self.desk, remote)
 
     # --- what history already knows --------------------------------------------------------------------
 

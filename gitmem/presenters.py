@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Stale,
         Standing,
         Steps,
+        Travelled,
     )
     from gitmem.core.attempts import Attempt
     from gitmem.core.events import Event
@@ -452,6 +453,26 @@ def steps(result: Steps) -> Json:
         "dry_run": result.dry_run,
         "steps": [{"what": what, "done": done, "already": already} for what, done, already in result.steps],
         "notes": result.notes,
+    }
+
+
+def travelled(result: Travelled) -> Json:
+    done = result.done
+    return {
+        "schema": SCHEMA,
+        "remote": done.remote,
+        "ref": done.ref,
+        "dry_run": done.dry_run,
+        "old_tip": done.old_tip or None,
+        "tip": done.tip or None,
+        "remote_tip": done.theirs or None,
+        "received": done.came,
+        "sent": done.went,
+        "joined": done.joined,
+        "redacted": done.redacted,
+        "replaced": done.replaced,
+        "events": {"received": [event(row) for row in result.came], "sent": [event(row) for row in result.went]},
+        "held": done.purged.held if done.purged else [],
     }
 
 

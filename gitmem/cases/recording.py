@@ -15,7 +15,6 @@ from gitmem.core.lineages import entity_key
 from gitmem.errors import NoLog, Refused, RuleViolation
 from gitmem.store import git, listing
 from gitmem.store.cache import Cache
-from gitmem.store.listing import Row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def _record(
         except NoLog:
             cache = Cache.in_memory()
         found = decide(cache)
-        rows = [_unsaved(event) for event, _ in found if event.kind != "link"]
+        rows = [listing.unsaved(event) for event, _ in found if event.kind != "link"]
         return Recorded(rows, warnings, dry_run=True)
     entry = Appender(desk.model, desk.log).append(decide)
     assert entry is not None
@@ -288,9 +287,3 @@ def _asked(draft: Draft, writer: Writer) -> str:
     said = [writer.author, writer.agent, writer.session_id]
     said += [text_of(draft.fields.get(name)) for name in ("scope", "entity_path", "change_type", "reasoning")]
     return digests.sha256("\0".join(said).encode()).hexdigest()
-
-
-def _unsaved(event: Event) -> Row:
-    from gitmem.store.components import birth_trust
-
-    return Row(0, event, birth_trust(event), "applied", "", "", [], [])

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gitmem.store.cache import StoredDecision
     from gitmem.store.listing import Row
     from gitmem.store.revisits import Due
+    from gitmem.sync.travel import Synced
 
 
 class Recorded:
@@ -212,3 +213,14 @@ class Linked:
     def __init__(self, links: list[tuple[tuple[str, ...], str, str]], unlinked: int) -> None:
         self.links = links
         self.unlinked = unlinked
+
+
+class Travelled:
+    """What a fetch, a push or both did: `done`, and the newest of the events that came and went, as rows."""
+
+    __slots__ = ("came", "done", "went")
+
+    def __init__(self, done: Synced) -> None:
+        self.done = done
+        self.came: list[Row] = []
+        self.went: list[Row] = []

@@ -79,6 +79,7 @@ def every() -> list[Command]:
         redacting,
         reviewing,
         revisiting,
+        travelling,
     )
 
     order = [
@@ -91,6 +92,7 @@ def every() -> list[Command]:
             reviewing,
             archiving,
             redacting,
+            travelling,
             integrity,
             commits,
         )

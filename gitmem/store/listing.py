@@ -186,6 +186,13 @@ def by_ids(cache: Cache, found: Iterable[str]) -> list[Row]:
     return out
 
 
+def unsaved(event: Event) -> Row:
+    """Return the row of an event that is not in the log, as it would be born."""
+    from gitmem.store.components import birth_trust
+
+    return Row(0, event, birth_trust(event), "applied", "", "", [], [])
+
+
 def hidden(cache: Cache, components: Iterable[int]) -> set[str]:
     """Return the ids of the events of some components that a seal or a mute hides now."""
     found: set[str] = set()

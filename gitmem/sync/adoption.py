@@ -31,7 +31,7 @@ from gitmem.store.repository import Repository
 from gitmem.store.upkeep import refusal
 from gitmem.store.writing import TRIES_MAX
 from gitmem.sync import purge
-from gitmem.sync.joins import IDS_MAX
+from gitmem.sync.joins import FOUND_MAX
 from gitmem.sync.purge import Pending, Purged
 from gitmem.sync.redaction import move_tracking, recall, settle, take_in, tracking
 
@@ -77,19 +77,19 @@ class Adopted:
     brought        ids that the other log still has in full, or has again: it wants to be pushed to
     theirs         what stands for the other log's tip in ours
     commits, events   how many of the other log's were new
-    ids            of those events, the last of them
+    found          those events, the last of them
     linked         the code commits that links among them are about
     purged         what became of the old objects; None where there were none
     """
 
-    __slots__ = ("brought", "commits", "events", "ids", "linked", "old_tip", "purged", "redacted", "theirs", "tip")
+    __slots__ = ("brought", "commits", "events", "found", "linked", "old_tip", "purged", "redacted", "theirs", "tip")
 
     def __init__(self, tip: str, old_tip: str, redacted: list[str], brought: list[str]) -> None:
         self.tip = tip
         self.theirs = ""
         self.commits = 0
         self.events = 0
-        self.ids: list[str] = []
+        self.found: list[Event] = []
         self.linked: set[str] = set()
         self.old_tip = old_tip
         self.redacted = redacted
@@ -149,8 +149,8 @@ def prove(
     news = {one for one in there.stones if one in held or here.forms.get(one, forms[one]) != forms[one]}
     unanswered = sorted(news - answered)
     if seen and not work.below(proof.seen, proof.new):
-        proof.lost = _lost(work, theirs, ours, seen)
-        proof.problem = _parting(proof.lost)
+        first, proof.lost = _lost(work, theirs, ours, seen)
+        proof.problem = _parting(first, proof.lost)
     elif unanswered:
         proof.problem = f"no person's redact event answers for the tombstone of {_few(unanswered)}"
     return proof
@@ -242,16 +242,17 @@ def rewound(remote: str, what: str, lost: list[Event]) -> RemoteRewound:
 
 def _count(done: Adopted, reader: Log, new: str, tip: str | None) -> None:
     """Count what of the other log is new here; what only changed its place is not."""
-    done.ids = []
+    done.commits = done.events = 0
+    done.found = []
     known = {done.old_tip} - {""}
     ours = {name[: ids.LENGTH] for stored in (reader.walk(tip, [new]) if tip else ()) for name in stored.files}
     for stored in reader.walk(new, list(known)):
         fresh = [event for event in rewriting.readable(stored.files) if event.id not in ours]
         done.commits += 1
         done.events += len(fresh)
-        done.ids += [event.id for event in fresh]
+        done.found += fresh
         done.linked.update(str(event.fields.get("commit", "")) for event in fresh if event.kind == "link")
-    del done.ids[:-IDS_MAX]
+    del done.found[:-FOUND_MAX]
 
 
 def _here(repository: Repository, doomed: Mapping[str, str]) -> dict[str, str]:
@@ -301,25 +302,26 @@ def _inside(tree: bytes | None, files: dict[str, bytes | None]) -> list[tuple[st
     return [*blobs, ("tree", tree or b"")]
 
 
-def _lost(work: Rewriting, theirs: list[Stored], ours: list[Stored], seen: str) -> list[Event]:
-    """Return the events that were seen there and of which it holds neither themselves nor a counterpart, in order."""
+def _lost(work: Rewriting, theirs: list[Stored], ours: list[Stored], seen: str) -> tuple[str, list[Event]]:
+    """Return the first commit seen there of which it holds neither itself nor a counterpart, and the events gone."""
     have = {work.at(stored.oid) for stored in theirs}
     there = {name[: ids.LENGTH] for stored in theirs for name in stored.files}
     mine = _below(ours, {seen})
     gone = [stored for stored in ours if stored.oid in mine and work.at(stored.oid) not in have]
     found = [event for stored in gone for event in rewriting.readable(stored.files) if event.id not in there]
-    return sorted(found, key=objects.order)
+    return gone[0].oid if gone else seen, sorted(found, key=objects.order)
 
 
-def _parting(lost: list[Event]) -> str:
-    """Say what is gone: how many events, and the newest of them."""
+def _parting(first: str, lost: list[Event]) -> str:
+    """Say what is gone: how many events, the newest of them, and from where on."""
+    where = f"it has no counterpart of commit {first[:12]}"
     if not lost:
-        return "what was seen there before is no part of it any more, though every event of it is"
+        return f"{where}, though every event is there"
     newest = lost[-1]
-    count = f"{len(lost):,} events that it had are" if len(lost) > 1 else "one event that it had is"
+    count = f"{len(lost):,} events that it had are gone" if len(lost) > 1 else "an event that it had is gone"
     what = " ".join(filter(None, (newest.change_type or newest.kind, newest.entity_path)))
-    last = "the newest" if len(lost) > 1 else "a"
-    return f"{count} gone from it, {last} {what} of {newest.recorded_at[:10]} ({short(newest.id)})"
+    last = "the newest: " if len(lost) > 1 else ""
+    return f"{count} ({last}{what}, {newest.recorded_at[:10]}, {short(newest.id)}); {where}"
 
 
 def _few(several: list[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gitmem.core import objects
+from gitmem.core.events import Event
 from gitmem.core.history import Checker
 from gitmem.errors import LogBusy, NoLog
 from gitmem.store.cache import Cache
@@ -18,8 +19,8 @@ from gitmem.store.readmodel import ReadModel
 from gitmem.store.upkeep import brought_back, refusal
 from gitmem.store.writing import TRIES_MAX
 
-#: How many ids of what came are remembered; the rest is counted.
-IDS_MAX = 1_000
+#: How many events of what came are remembered; the rest is counted.
+FOUND_MAX = 1_000
 
 
 class Rewritten(Exception):
@@ -31,19 +32,19 @@ class Joined:
 
     tip, old_tip     of our log, now and before ("" for none)
     commits, events  how many came
-    ids              of the events that came, the last of them, at most `IDS_MAX`
+    found            the events that came, the last of them, at most `FOUND_MAX`
     linked           the code commits that links among them are about
     is_join          whether a commit of two parents was made
     """
 
-    __slots__ = ("commits", "events", "ids", "is_join", "linked", "old_tip", "tip")
+    __slots__ = ("commits", "events", "found", "is_join", "linked", "old_tip", "tip")
 
     def __init__(self, tip: str, old_tip: str) -> None:
         self.tip = tip
         self.old_tip = old_tip
         self.commits = 0
         self.events = 0
-        self.ids: list[str] = []
+        self.found: list[Event] = []
         self.linked: set[str] = set()
         self.is_join = False
 
@@ -106,16 +107,16 @@ def onto(
         time = entry.time
         done.commits += 1
         done.events += len(entry.events)
-        done.ids += [event.id for event, _ in entry.events]
-        if len(done.ids) > 2 * IDS_MAX:
-            del done.ids[:-IDS_MAX]
+        done.found += [event for event, _ in entry.events]
+        if len(done.found) > 2 * FOUND_MAX:
+            del done.found[:-FOUND_MAX]
         for event, _ in entry.events:
             if event.kind == "link":
                 done.linked.add(str(event.fields.get("commit", "")))
     checker.finish()
     if reader is not log and brought_back(checker.findings):
         raise Rewritten
-    del done.ids[:-IDS_MAX]
+    del done.found[:-FOUND_MAX]
     stored_: list[tuple[str, bytes]] = []
     done.tip = other
     if tip is not None and cache is not None and not reader.contains(other, tip):

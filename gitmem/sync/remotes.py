@@ -200,7 +200,7 @@ class Remote:
                     rc=result.rc,
                     stderr=result.err,
                 )
-        if b"mismatched algorithms" in low or b"object format" in low:
+        if b"mismatched algorithms" in low or b"object format" in low or b"hash algorithm" in low:
             return self._other_form()
         return git.failed(words, result.rc, result.err, also=f" ({self.name}); nothing was changed")
 

@@ -39,8 +39,8 @@ class Synced:
     remote, ref   whose log, and what it is called there
     old_tip, tip  of our log, before and now; "" for none
     theirs        the tip that the remote has now; "" where it has no log
-    came          how many events came; `came_ids` the last of them
-    went          how many events went; `went_ids` them
+    came          how many events came; `came_found` the last of them
+    went          how many events went; `went_found` the last of them
     joined        a join was made
     redacted      ids that were taken out here because they were over there
     replaced      the remote's log was replaced by one without what was redacted
@@ -49,8 +49,8 @@ class Synced:
     """
 
     __slots__ = (
-        *("came", "came_ids", "dry_run", "joined", "linked", "old_tip", "purged", "redacted", "ref", "remote"),
-        *("replaced", "theirs", "tip", "went", "went_ids"),
+        *("came", "came_found", "dry_run", "joined", "linked", "old_tip", "purged", "redacted", "ref", "remote"),
+        *("replaced", "theirs", "tip", "went", "went_found"),
     )
 
     def __init__(self, remote: Remote, tip: str, *, dry_run: bool) -> None:
@@ -61,9 +61,9 @@ class Synced:
         self.tip = tip
         self.theirs = ""
         self.came = 0
-        self.came_ids: list[str] = []
+        self.came_found: list[Event] = []
         self.went = 0
-        self.went_ids: list[str] = []
+        self.went_found: list[Event] = []
         self.joined = False
         self.redacted: list[str] = []
         self.replaced = False
@@ -108,7 +108,7 @@ class Traveller:
                 raise self._gone(remote, seen)
             return ""
         tip = self.log.tip()
-        if tip is not None and self.log.contains(tip, new) and (not seen or self.log.contains(new, seen)):
+        if self._is_known(tip, new, seen):
             self._saw(remote, new, dry_run=done.dry_run)
             return new
         with Quarantine(self.repository) as quarantine:
@@ -123,6 +123,12 @@ class Traveller:
                 raise LogBusy(attempts=TRIES_MAX)
         self._saw(remote, here, dry_run=done.dry_run)
         return here
+
+    def _is_known(self, tip: str | None, theirs: str, seen: str) -> bool:
+        """Say whether the log that ends in `theirs` is part of ours, and has lost nothing that was seen there."""
+        if not theirs or tip is None or not self.log.contains(tip, theirs):
+            return False
+        return not seen or self.log.contains(theirs, seen)
 
     def _bring_in(self, remote: Remote, done: Synced, seen: str, quarantine: Quarantine) -> str:
         new, incoming = done.theirs, quarantine.log
@@ -191,7 +197,7 @@ class Traveller:
             seen = self._forgotten(remote) if restore else remote.seen()
             here = done.theirs
             tip = self.log.tip()
-            if fetch or not here or tip is None or not self.log.contains(tip, here):
+            if fetch or not self._is_known(tip, here, seen):
                 here = self._arrive(remote, done, seen)
             tip = self.log.tip()
             if tip is None:
@@ -233,8 +239,8 @@ class Traveller:
     def _leaving(self, tip: str, here: str, done: Synced) -> int:
         """Find the events that the remote has not. Raises Refused where one of them holds a secret."""
         known = [here] if here else []
-        pushed = set(self._seen_anywhere())
-        done.went, done.went_ids = 0, []
+        pushed = set(self._seen_anywhere()) - {here}
+        done.went, done.went_found = 0, []
         walk: Iterable[Stored] = self.log.walk(tip, known)
         fresh = {stored.oid for stored in self.log.walk(tip, [*known, *pushed])} if pushed else None
         for stored in walk:
@@ -242,7 +248,8 @@ class Traveller:
                 if not event.redacted and (fresh is None or stored.oid in fresh):
                     self._check(event)
                 done.went += 1
-                done.went_ids.append(event.id)
+                done.went_found.append(event)
+        del done.went_found[: -joins.FOUND_MAX]
         return done.went
 
     def _seen_anywhere(self) -> list[str]:
@@ -265,7 +272,7 @@ class Traveller:
 def _came(done: Synced, came: joins.Joined | adoption.Adopted) -> None:
     done.tip = came.tip
     done.came += came.events
-    done.came_ids = [*done.came_ids, *came.ids][-joins.IDS_MAX :]
+    done.came_found = [*done.came_found, *came.found][-joins.FOUND_MAX :]
     done.linked |= came.linked - {""}
 
 

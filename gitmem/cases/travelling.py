@@ -1,0 +1,96 @@
+"""Fetching and pushing the log."""
+
+from __future__ import annotations
+
+from gitmem.cases import noting
+from gitmem.cases.results import Travelled
+from gitmem.errors import NoLog
+from gitmem.store import listing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitmem.cases.desk import Desk
+    from gitmem.core.events import Event
+    from gitmem.store.listing import Row
+    from gitmem.sync.remotes import Remote
+    from gitmem.sync.travel import Synced, Traveller
+
+#: How many events an answer lists; the rest is counted.
+LISTED_MAX = 100
+
+
+def fetch(desk: Desk, name: str = "", *, dry_run: bool = False, deadline_s: float | None = None) -> Travelled:
+    """Do what `Memory.fetch` says."""
+    return _told(desk, traveller(desk).fetch(remote(desk, name, deadline_s), dry_run=dry_run))
+
+
+def push(desk: Desk, name: str = "", *, dry_run: bool = False, restore: bool = False) -> Travelled:
+    """Do what `Memory.push` says."""
+    return _told(desk, traveller(desk).push(remote(desk, name), dry_run=dry_run, restore=restore))
+
+
+def sync(
+    desk: Desk,
+    name: str = "",
+    *,
+    dry_run: bool = False,
+    restore: bool = False,
+    deadline_s: float | None = None,
+) -> Travelled:
+    """Do what `Memory.sync` says."""
+    done = traveller(desk).push(remote(desk, name, deadline_s), dry_run=dry_run, restore=restore, fetch=True)
+    return _told(desk, done)
+
+
+def probe(desk: Desk, name: str = "") -> tuple[str, str]:
+    """Do what `Memory.probe` says."""
+    from gitmem.store.writing import Appender
+
+    one = remote(desk, name)
+    if desk.log().tip() is None:
+        Appender(desk.model, desk.log).begin()
+    one.probe()
+    return one.name, one.ref
+
+
+def remote(desk: Desk, name: str, deadline_s: float | None = None) -> Remote:
+    """Return the remote called `name`, or the one that git would take. Raises Usage, Refused."""
+    from gitmem.sync.remotes import Settings
+
+    return Settings(desk.repository).remote(name, deadline_s=deadline_s)
+
+
+def traveller(desk: Desk) -> Traveller:
+    """Return what moves the log of this desk."""
+    from gitmem.sync.travel import Traveller
+
+    return Traveller(desk.model, desk.log(), lambda: noting.renote_all(desk), desk.own_rules())
+
+
+def _told(desk: Desk, done: Synced) -> Travelled:
+    if done.linked and not done.dry_run:
+        noting.note(desk, sorted(done.linked))
+    out = Travelled(done)
+    out.came = _rows(desk, done.came_found)
+    out.went = _rows(desk, done.went_found)
+    return out
+
+
+def _rows(desk: Desk, found: Sequence[Event]) -> list[Row]:
+    """Return the newest of some events, newest first: as they stand now, or as they were born if they are not here."""
+    if not found:
+        return []
+    newest = list(found[-LISTED_MAX:])
+    try:
+        cache = desk.cache()
+    except NoLog:
+        here: dict[str, Row] = {}
+    else:
+        here = {
+            row.event.id: row for row in listing.by_ids(cache, [event.id for event in newest if cache.event(event.id)])
+        }
+    rows = [here.get(event.id) or listing.unsaved(event) for event in newest]
+    rows.sort(key=lambda row: (row.event.clock, row.event.id), reverse=True)
+    return rows

@@ -1,0 +1,507 @@
+"""Decisions go where the repository goes: fetch, push and sync between real clones, and what stops them."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from taken_out import SECRET, found_in, git_dir, is_sound, record
+
+REF = "refs/decisions/log"
+SEEN = "refs/decisions-remotes/origin/log"
+
+
+def tip(git, repo: Path, ref: str = REF) -> str:
+    return git("rev-parse", "-q", "--verify", ref, cwd=repo, check=False)
+
+
+def said(cli, repo: Path, *args: str, code: int = 0, tty: bool = False, env=None):
+    """Run a command that speaks JSON; its answer, or its error."""
+    done = cli(*args, "--json", cwd=repo, tty=tty, env=env)
+    assert done.code == code, done.stdout + done.stderr
+    return done.json if code == 0 else done.json["error"]
+
+
+def objects_of(git, repo: Path) -> set[str]:
+    return set(git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)", cwd=repo).split())
+
+
+def state_of(git, repo: Path) -> tuple[str, set[str], str, list[str]]:
+    """All that a refusal must leave as it was: refs, objects, configuration, and git's notes of what it did."""
+    top = git_dir(repo)
+    loose = [name for name in ("FETCH_HEAD", "ORIG_HEAD", "packed-refs") if (top / name).exists()]
+    return git("for-each-ref", cwd=repo), objects_of(git, repo), (top / "config").read_text(), loose
+
+
+@pytest.fixture
+def hub(make_repo) -> Path:
+    return make_repo("bare", name="hub")
+
+
+@pytest.fixture
+def clones(hub, make_repo, git, tmp_path) -> tuple[Path, Path]:
+    """Two clones of one bare repository with some code in it."""
+    source = make_repo(name="source")
+    git("push", "--quiet", hub, "main", cwd=source)
+    for name in ("one", "two"):
+        git("clone", "--quiet", hub, name, cwd=tmp_path)
+    return tmp_path / "one", tmp_path / "two"
+
+
+@pytest.fixture
+def shared(clones, cli) -> tuple[Path, Path, list[str]]:
+    """Two clones that have the same three events, and the hub too."""
+    one, two = clones
+    ids = [record(cli, one, "record", f"users.c{n}", "add", "-r", f"Reason {n}.") for n in range(3)]
+    assert said(cli, one, "push")["sent"] == 3
+    assert said(cli, two, "fetch")["received"] == 3
+    return one, two, ids
+
+
+# --- there and back ---------------------------------------------------------------------------
+
+
+def test_what_is_recorded_here_arrives_there_and_both_end_at_one_tip(clones, hub, cli, git):
+    one, two = clones
+    first = record(cli, one, "record", "users.email", "add", "-r", "Login needs it.")
+    answer = said(cli, one, "push", "--dry-run")
+    assert answer["sent"] == 1 and answer["events"]["sent"][0]["id"] == first and tip(git, hub) == ""
+    answer = said(cli, one, "push")
+    assert answer["sent"] == 1 and tip(git, hub) == tip(git, one) == answer["remote_tip"]
+    before = state_of(git, two)
+    assert said(cli, two, "fetch", "--dry-run")["events"]["received"][0]["id"] == first
+    assert state_of(git, two) == before
+    assert said(cli, two, "fetch")["received"] == 1
+    second = record(cli, two, "record", "users.name", "add", "-r", "We greet people.")
+    third = record(cli, one, "record", "users.zip", "add", "-r", "We send letters.")
+    assert said(cli, one, "sync")["sent"] == 1
+    answer = said(cli, two, "sync")
+    assert (answer["received"], answer["sent"], answer["joined"]) == (1, 1, True)
+    assert said(cli, one, "sync")["received"] == 1
+    assert tip(git, one) == tip(git, two) == tip(git, hub) == tip(git, one, SEEN) == tip(git, two, SEEN)
+    for repo in clones:
+        assert {event["id"] for event in said(cli, repo, "log")["events"]} == {first, second, third}
+        is_sound(git, cli, repo)
+    answer = said(cli, one, "sync")
+    assert (answer["received"], answer["sent"], answer["joined"]) == (0, 0, False)
+
+
+def test_a_push_that_is_behind_joins_first(shared, hub, cli, git):
+    one, two, _ = shared
+    record(cli, one, "record", "a.b", "add", "-r", "One.")
+    record(cli, two, "record", "a.c", "add", "-r", "Two.")
+    said(cli, one, "push")
+    answer = said(cli, two, "push")
+    assert (answer["received"], answer["sent"], answer["joined"]) == (1, 1, True)
+    assert tip(git, hub) == tip(git, two)
+
+
+def test_nothing_of_the_users_is_touched_and_no_hook_of_theirs_runs(shared, hub, cli, git):
+    one, two, _ = shared
+    git("tag", "-a", "-m", "x", "v1", cwd=one)
+    for name in ("pre-push", "reference-transaction", "post-merge"):
+        hook = one / ".git/hooks" / name
+        hook.write_text(f"#!/bin/sh\ntouch '{one}/ran-{name}'\nexit 1\n")
+        hook.chmod(0o755)
+    git("config", "remote.origin.push", "refs/heads/main:refs/heads/elsewhere", cwd=one)
+    git("config", "fetch.prune", "true", cwd=one)
+    git("config", "push.followTags", "true", cwd=one)
+    (one / ".git/FETCH_HEAD").write_text("mine\n")
+    record(cli, two, "record", "a.c", "add", "-r", "Two.")
+    said(cli, two, "push")
+    record(cli, one, "record", "a.b", "add", "-r", "One.")
+    config = (one / ".git/config").read_text()
+    heads = git("for-each-ref", "refs/heads", "refs/remotes", "refs/tags", cwd=one)
+    answer = said(cli, one, "sync")
+    assert (answer["received"], answer["sent"]) == (1, 1)
+    assert (one / ".git/config").read_text() == config
+    assert (one / ".git/FETCH_HEAD").read_text() == "mine\n"
+    assert git("for-each-ref", "refs/heads", "refs/remotes", "refs/tags", cwd=one) == heads
+    assert not list(one.glob("ran-*"))
+    assert git("for-each-ref", "--format=%(refname)", cwd=hub).split() == [REF, "refs/heads/main"]
+
+
+def test_plain_git_behaves_as_without_gitmem(shared, hub, cli, git, tmp_path):
+    one, two, ids = shared
+    (one / "new").write_text("x\n")
+    git("add", "new", cwd=one)
+    git("commit", "--quiet", "-m", "New", cwd=one)
+    git("push", "--quiet", cwd=one)
+    git("fetch", "--quiet", "--prune", cwd=two)
+    git("pull", "--quiet", "--rebase", cwd=two)
+    assert git("branch", "--all", "--format=%(refname)", cwd=two).split() == [
+        *("refs/heads/main", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+    ]
+    git("gc", "--quiet", "--prune=now", cwd=two)
+    git("fsck", "--strict", cwd=two)
+    git("clone", "--quiet", "--depth=1", hub.as_uri(), tmp_path / "shallow", cwd=tmp_path)
+    assert git("for-each-ref", "refs/decisions*", cwd=tmp_path / "shallow") == ""
+    for repo in (one, two):
+        is_sound(git, cli, repo)
+        assert [event["id"] for event in said(cli, repo, "log")["events"]] == ids[::-1]
+
+
+def test_several_remotes_are_kept_apart_and_the_default_is_gits(shared, make_repo, cli, git):
+    one, _, _ = shared
+    other = make_repo("bare", name="other")
+    git("remote", "add", "backup", other, cwd=one)
+    assert said(cli, one, "push", "backup")["remote"] == "backup"
+    assert tip(git, other) == tip(git, one)
+    record(cli, one, "record", "a.b", "add", "-r", "One.")
+    assert said(cli, one, "push")["remote"] == "origin"
+    assert tip(git, other) == tip(git, one, "refs/decisions-remotes/backup/log") != tip(git, one, SEEN)
+    git("config", "branch.main.remote", "backup", cwd=one)
+    assert said(cli, one, "push", "--dry-run")["remote"] == "backup"
+    error = said(cli, one, "push", "orign", code=2)
+    assert "orign" in error["message"] and "origin" in error["hint"]
+
+
+def test_without_a_remote_it_says_what_to_do(make_repo, cli, git):
+    repo = make_repo()
+    record(cli, repo, "record", "a.b", "add", "-r", "One.")
+    error = said(cli, repo, "sync", code=2)
+    assert "no remote" in error["message"] and "git remote add" in error["hint"]
+
+
+def test_neither_side_has_a_log(clones, cli, git):
+    one, _ = clones
+    before = state_of(git, one)
+    for command in ("fetch", "sync"):
+        answer = said(cli, one, command)
+        assert (answer["received"], answer["sent"], answer["remote_tip"]) == (0, 0, None)
+    assert said(cli, one, "push", code=10)["name"] == "NoLog"
+    assert state_of(git, one) == before
+
+
+# --- what is not taken ------------------------------------------------------------------------
+
+
+def test_a_broken_log_is_not_taken_and_nothing_of_it_is_kept(shared, hub, cli, git):
+    _one, two, _ids = shared
+    foreign = git("commit-tree", git("mktree", cwd=hub, input=""), "-p", tip(git, hub), "-m", "hello", cwd=hub)
+    git("update-ref", REF, foreign, cwd=hub)
+    record(cli, two, "record", "a.b", "add", "-r", "Mine.")
+    before = state_of(git, two)
+    for command in ("fetch", "push", "sync"):
+        error = said(cli, two, command, code=21)
+        assert foreign[:12] in error["message"]
+    assert state_of(git, two) == before and tip(git, hub) == foreign
+    assert foreign not in objects_of(git, two)
+    assert not (two / ".git/gitmem/incoming").exists()
+
+
+def test_a_rewound_remote_stops_everything_and_says_what_is_gone(shared, hub, cli, git):
+    one, two, ids = shared
+    git("update-ref", REF, tip(git, hub) + "~2", cwd=hub)
+    mine = record(cli, two, "record", "a.b", "add", "-r", "Mine.")
+    before, there = state_of(git, two), tip(git, hub)
+    for command in ("fetch", "push", "sync"):
+        error = said(cli, two, command, code=31)
+        assert "2 events" in error["message"] and ids[2][:8] in error["message"] and "users.c2" in error["message"]
+        assert "--restore" in error["hint"] and mine[:8] not in error["message"]
+    assert state_of(git, two) == before and tip(git, hub) == there
+    answer = said(cli, two, "push", "--restore")
+    assert answer["sent"] == 3 and tip(git, hub) == tip(git, two)
+    assert {event["id"] for event in said(cli, two, "log")["events"]} == {*ids, mine}
+    assert said(cli, one, "fetch")["received"] == 1
+
+
+def test_a_remote_that_was_replaced_stops_and_the_union_is_pushed_when_asked(shared, hub, make_repo, cli, git):
+    _one, two, ids = shared
+    stranger = make_repo(name="stranger")
+    theirs = record(cli, stranger, "record", "b.c", "add", "-r", "Other.")
+    git("push", "--quiet", "--force", hub, REF, cwd=stranger)
+    before = state_of(git, two)
+    error = said(cli, two, "sync", code=31)
+    assert "3 events" in error["message"]
+    assert state_of(git, two) == before
+    answer = said(cli, two, "sync", "--restore")
+    assert (answer["received"], answer["sent"], answer["joined"]) == (1, 3, True)
+    assert {event["id"] for event in said(cli, two, "log")["events"]} == {*ids, theirs}
+    is_sound(git, cli, two)
+
+
+def test_a_remote_whose_log_is_gone_stops_until_it_is_restored(shared, hub, cli, git):
+    _one, two, _ids = shared
+    git("update-ref", "-d", REF, cwd=hub)
+    before = state_of(git, two)
+    for command in ("fetch", "push", "sync"):
+        assert "3 events" in said(cli, two, command, code=31)["message"]
+    assert state_of(git, two) == before and tip(git, hub) == ""
+    assert said(cli, two, "push", "--restore")["sent"] == 3
+    assert tip(git, hub) == tip(git, two)
+
+
+def test_a_secret_that_is_known_by_now_does_not_leave(shared, hub, cli, git):
+    one, _, _ = shared
+    bad = record(cli, one, "record", "a.b", "add", "-r", "The door opens with swordfish47114711.")
+    (one / ".decisions.toml").write_text('[secrets.patterns]\n"door code" = "swordfish[0-9]{8}"\n')
+    before, there = tip(git, one), tip(git, hub)
+    done = cli("push", cwd=one)
+    assert done.code == 15 and bad[:8] in done.stderr and "door code" in done.stderr and "reasoning" in done.stderr
+    assert "swordfish4711" not in done.stderr + done.stdout and "redact" in done.stderr
+    assert cli("push", "--dry-run", cwd=one).code == 15
+    assert (tip(git, one), tip(git, hub)) == (before, there)
+    assert cli("redact", bad, "-r", "It quoted the code.", cwd=one, tty=True).code == 0
+    assert said(cli, one, "push")["sent"] >= 1 and found_in(git, hub, "swordfish4711") == []
+
+
+# --- redaction --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def leaked(shared, cli, git):
+    """A secret that both clones and the hub have; (one, two, its id)."""
+    one, two, _ = shared
+    bad = record(cli, one, "reject", "users.card", "--approach", "keep it", "-r", f"It opens with {SECRET} only.")
+    said(cli, one, "push")
+    said(cli, two, "fetch")
+    return one, two, bad
+
+
+def redact(cli, repo: Path, event_id: str) -> None:
+    assert cli("redact", event_id, "-r", "It quoted a password.", cwd=repo, tty=True).code == 0
+
+
+def test_a_redaction_replaces_the_remotes_log_with_a_lease_and_the_other_clone_follows(leaked, hub, cli, git):
+    one, two, bad = leaked
+    mine = record(cli, two, "record", "a.b", "add", "-r", "Mine, not pushed yet.")
+    redact(cli, one, bad)
+    old = tip(git, hub)
+    assert said(cli, one, "push", "--dry-run")["replaced"] and tip(git, hub) == old
+    answer = said(cli, one, "push")
+    assert answer["replaced"] and tip(git, hub) == tip(git, one)
+    assert git.run("merge-base", "--is-ancestor", old, REF, cwd=hub, check=False).returncode != 0
+    assert said(cli, two, "fetch", "--dry-run")["redacted"] == [bad] and found_in(git, two, SECRET)
+    answer = said(cli, two, "sync")
+    assert answer["redacted"] == [bad] and not answer["replaced"] and answer["held"] == []
+    assert said(cli, one, "sync")["received"] == 1
+    for repo in (one, two):
+        assert found_in(git, repo, SECRET) == []
+        assert mine in {event["id"] for event in said(cli, repo, "log")["events"]}
+        assert tip(git, repo) == tip(git, hub) == tip(git, repo, SEEN)
+        is_sound(git, cli, repo)
+
+
+def test_what_was_pushed_onto_the_old_log_meanwhile_survives_a_redaction(leaked, hub, cli, git):
+    one, two, bad = leaked
+    redact(cli, one, bad)
+    theirs = record(cli, two, "record", "a.b", "add", "-r", "Pushed onto the old log.")
+    said(cli, two, "push")
+    answer = said(cli, one, "push")
+    assert answer["replaced"] and answer["received"] == 1
+    assert found_in(git, one, SECRET) == [] and not (one / ".git/gitmem/incoming").exists()
+    assert said(cli, two, "fetch")["redacted"] == [bad]
+    for repo in (one, two):
+        assert theirs in {event["id"] for event in said(cli, repo, "log")["events"]}
+        assert tip(git, repo) == tip(git, hub)
+        is_sound(git, cli, repo)
+
+
+def test_a_stale_clone_brings_nothing_back(leaked, hub, cli, git):
+    one, two, bad = leaked
+    redact(cli, one, bad)
+    said(cli, one, "push")
+    # A program that knows nothing of redactions: plain git refuses its push, its own join is a fast-forward.
+    clean = tip(git, hub)
+    refused = git.run("push", "--quiet", "origin", REF, cwd=two, check=False)
+    assert refused.returncode != 0 and tip(git, hub) == clean
+    git("fetch", "--quiet", hub, REF, cwd=two)
+    program = "import sys\nfrom gitmem.memory import Memory\nMemory.open('.').join(sys.argv[1])\n"
+    subprocess.run([sys.executable, "-c", program, clean], cwd=two, check=True)
+    git("push", "--quiet", "origin", REF, cwd=two)
+    assert found_in(git, hub, SECRET)
+    # It comes through no fetch, and the next push takes it off the hub's log again.
+    answer = said(cli, one, "sync")
+    assert answer["replaced"] and found_in(git, one, SECRET) == []
+    assert tip(git, hub) == tip(git, one)
+    is_sound(git, cli, one)
+    assert said(cli, two, "sync")["redacted"] == [bad]
+    assert found_in(git, two, SECRET) == [] and tip(git, two) == tip(git, hub)
+    is_sound(git, cli, two)
+
+
+def test_a_new_clone_of_a_log_in_which_it_was_brought_back_takes_only_the_tombstone(leaked, hub, cli, git, tmp_path):
+    one, two, bad = leaked
+    redact(cli, one, bad)
+    said(cli, one, "push")
+    clean = tip(git, hub)
+    git("fetch", "--quiet", hub, REF, cwd=two)
+    program = "import sys\nfrom gitmem.memory import Memory\nMemory.open('.').join(sys.argv[1])\n"
+    subprocess.run([sys.executable, "-c", program, clean], cwd=two, check=True)
+    git("push", "--quiet", "origin", REF, cwd=two)
+    git("clone", "--quiet", hub, "three", cwd=tmp_path)
+    three = tmp_path / "three"
+    said(cli, three, "fetch")
+    assert found_in(git, three, SECRET) == []
+    assert {event["id"] for event in said(cli, three, "log", "--all")["events"]} >= {bad}
+    is_sound(git, cli, three)
+    assert said(cli, three, "sync")["replaced"] and tip(git, hub) == tip(git, three)
+
+
+def test_a_redaction_is_not_forced_over_what_nobody_proved(leaked, hub, cli, git):
+    one, _two, bad = leaked
+    redact(cli, one, bad)
+    there = tip(git, hub) + "~2"
+    git("update-ref", REF, there, cwd=hub)
+    there = tip(git, hub)
+    assert said(cli, one, "push", code=31)
+    assert tip(git, hub) == there
+
+
+# --- the network ------------------------------------------------------------------------------
+
+
+def script(place: Path, text: str) -> str:
+    place.write_text(f"#!/bin/sh\n{text}\n")
+    place.chmod(place.stat().st_mode | stat.S_IXUSR)
+    return str(place)
+
+
+@pytest.mark.parametrize(
+    ("ssh", "words"),
+    [
+        ("echo 'git@example.org: Permission denied (publickey).' >&2; exit 255", "does not let you in"),
+        ("echo 'ssh: Could not resolve hostname example.org: Name or service not known' >&2; exit 255", "reached"),
+        ("echo 'ssh: connect to host example.org port 22: Connection refused' >&2; exit 255", "can't be reached"),
+        ("echo 'Host key verification failed.' >&2; exit 255", "host key"),
+        ("echo 'ERROR: Repository not found.' >&2; exit 1", "no repository"),
+        ("sleep 30", "within 1 s"),
+    ],
+)
+def test_what_goes_wrong_with_a_network_is_one_sentence_and_nothing_changed(shared, tmp_path, cli, git, ssh, words):
+    one, _, _ = shared
+    git("remote", "add", "far", "git@example.org:team/x.git", cwd=one)
+    git("config", "decisions.timeout", "1", cwd=one)
+    record(cli, one, "record", "a.b", "add", "-r", "Mine.")
+    before = state_of(git, one)
+    env = {"GIT_SSH_COMMAND": script(tmp_path / "ssh", ssh), "GIT_SSH_VARIANT": "ssh"}
+    for command in ("fetch", "push", "sync"):
+        done = cli(command, "far", cwd=one, env=env)
+        assert done.code == 30 and done.stdout == ""
+        lines = done.stderr.splitlines()
+        assert lines[0].startswith("error: far ") and words in lines[0] and len(lines) == 2, done.stderr
+        assert "nothing was changed" in lines[0] and lines[1].startswith("hint: ")
+    assert state_of(git, one) == before
+    assert said(cli, one, "sync")["sent"] == 1
+
+
+def test_no_password_is_asked_for_where_nobody_would_see_it(shared, tmp_path, cli, git):
+    one, _, _ = shared
+    note = tmp_path / "asked"
+    ssh = script(tmp_path / "ssh", f'echo "prompt=$GIT_TERMINAL_PROMPT" > {note}; exit 255')
+    git("remote", "add", "far", "git@example.org:team/x.git", cwd=one)
+    env = {"GIT_SSH_COMMAND": ssh, "GIT_SSH_VARIANT": "ssh", "GIT_TERMINAL_PROMPT": None}
+    cli("fetch", "far", cwd=one, env=env)
+    assert note.read_text() == "prompt=0\n"
+    cli("fetch", "far", cwd=one, env=env, tty=True)
+    assert note.read_text() == "prompt=1\n"
+    cli("fetch", "far", cwd=one, env={**env, "GIT_TERMINAL_PROMPT": "0"}, tty=True)
+    assert note.read_text() == "prompt=0\n"
+
+
+def test_a_host_that_hides_the_ref_is_told_with_the_setting_to_try(clones, hub, cli, git):
+    one, two = clones
+    git("config", "receive.hideRefs", "refs/decisions", cwd=hub)
+    record(cli, one, "record", "a.b", "add", "-r", "Mine.")
+    before = state_of(git, one)
+    error = said(cli, one, "push", code=32)
+    assert "decisions.remoteRef" in error["hint"] and "origin" in error["message"] and REF in error["message"]
+    assert said(cli, one, "push", "--probe", code=32)
+    assert state_of(git, one) == before
+    git("config", "decisions.remoteRef", "refs/notes/decisions-log", cwd=one)
+    assert said(cli, one, "push", "--probe")["taken"]
+    assert git("for-each-ref", "refs/notes", "refs/decisions", cwd=hub) == ""
+    assert said(cli, one, "push")["sent"] == 1
+    assert tip(git, hub, "refs/notes/decisions-log") == tip(git, one)
+    git("config", "decisions.origin.remoteRef", "refs/notes/decisions-log", cwd=two)
+    assert said(cli, two, "fetch")["received"] == 1
+
+
+def test_a_hook_of_the_host_is_quoted(clones, hub, cli, git):
+    one, _ = clones
+    script(hub / "hooks/pre-receive", "echo 'only on Mondays' >&2; exit 1")
+    record(cli, one, "record", "a.b", "add", "-r", "Mine.")
+    error = said(cli, one, "push", code=32)
+    assert "only on Mondays" in error["hint"] and tip(git, hub) == ""
+
+
+# --- places -----------------------------------------------------------------------------------
+
+
+def test_what_a_killed_fetch_left_is_removed_by_the_next_and_by_a_redaction(leaked, hub, cli, git):
+    one, two, bad = leaked
+    left = one / ".git/gitmem/incoming/999999999-00000000"
+    left.mkdir(parents=True)
+    (left / "x").write_text(SECRET)
+    alive = one / f".git/gitmem/incoming/{os.getpid()}-00000000"
+    alive.mkdir()
+    redact(cli, one, bad)
+    assert not left.exists() and alive.exists()
+    left.mkdir()
+    record(cli, two, "record", "a.b", "add", "-r", "Mine.")
+    said(cli, two, "push")
+    said(cli, one, "fetch")
+    assert not left.exists() and alive.exists()
+
+
+@pytest.mark.parametrize("kind", ["sha256", "reftable", "worktree", "submodule", "alternates", "shallow", "bare"])
+def test_it_works_in_every_kind_of_repository(make_repo, cli, git, tmp_path, kind):
+    repo = make_repo(kind, name="here")
+    options = ("--object-format=sha256",) if kind == "sha256" else ()
+    other = tmp_path / "other"
+    for place, more in ((tmp_path / "hub", ("--bare",)), (other, ())):
+        git("init", "--quiet", *more, *options, place, cwd=tmp_path)
+    for place in (repo, other):
+        known = "origin" in git("remote", cwd=place).split()
+        # relative to the top of the work tree, as git has it; a submodule lies one deeper
+        url = "../../hub" if kind == "submodule" and place == repo else "../hub"
+        git("remote", "set-url" if known else "add", "origin", url, cwd=place)
+    record(cli, other, "record", "users.email", "add", "-r", "There.")
+    said(cli, other, "push")
+    record(cli, repo, "record", "users.name", "add", "-r", "Here.")
+    answer = said(cli, repo, "sync")
+    assert (answer["received"], answer["sent"], answer["joined"]) == (1, 1, True)
+    assert said(cli, other, "sync")["received"] == 1
+    assert tip(git, repo) == tip(git, other)
+    git("gc", "--quiet", "--prune=now", cwd=repo)
+    for place in (repo, other):
+        is_sound(git, cli, place)
+
+
+def test_a_partial_clone_gets_the_whole_log(shared, hub, cli, git, tmp_path):
+    _, _, ids = shared
+    git("config", "uploadpack.allowFilter", "true", cwd=hub)
+    git("clone", "--quiet", "--filter=blob:none", "--depth=1", hub.as_uri(), "partial", cwd=tmp_path)
+    partial = tmp_path / "partial"
+    assert said(cli, partial, "fetch")["received"] == 3
+    assert [event["id"] for event in said(cli, partial, "log")["events"]] == ids[::-1]
+    assert cli("verify", cwd=partial).code == 0
+
+
+def test_in_a_hook_that_git_started_it_is_the_same_repository(shared, hub, cli, git):
+    one, _, _ = shared
+    record(cli, one, "record", "a.b", "add", "-r", "Mine.")
+    script(one / ".git/hooks/post-commit", 'cd / && "$GITMEM" sync --json > "$OUT" 2>&1')
+    out = one.parent / "out"
+    from conftest import SCRIPTS
+
+    env = {"GITMEM": str(SCRIPTS / "git-decisions"), "OUT": str(out), "GIT_DIR": str(one / ".git")}
+    git("--work-tree", one, "commit", "--quiet", "--allow-empty", "-m", "x", cwd=one, env=env)
+    assert '"sent": 1' in out.read_text() and tip(git, hub) == tip(git, one)
+
+
+def test_two_formats_of_objects_are_told_apart(clones, hub, make_repo, cli, git):
+    repo = make_repo("sha256", name="other-format")
+    git("remote", "add", "origin", hub, cwd=repo)
+    record(cli, clones[0], "record", "a.b", "add", "-r", "Mine.")
+    said(cli, clones[0], "push")
+    record(cli, repo, "record", "a.b", "add", "-r", "Mine.")
+    before = state_of(git, repo)
+    for command in ("fetch", "push"):
+        assert "another hash" in said(cli, repo, command, code=30)["message"]
+    assert state_of(git, repo) == before
