@@ -188,6 +188,12 @@ class RemoteRefused(GitmemError):
     code = 32
 
 
+class SigningFailed(GitmemError):
+    """it can't be signed: {what}; nothing was written."""
+
+    code = 35
+
+
 class Interrupted(GitmemError):
     """interrupted."""
 

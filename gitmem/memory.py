@@ -122,20 +122,27 @@ class Memory:
         return reviewing.review(self.desk, everything=everything, all_scopes=all_scopes)
 
     def ratify_all(
-        self, token: str, reason: str, *, everything: bool = False, all_scopes: bool = False, dry_run: bool = False
+        self,
+        token: str,
+        reason: str,
+        *,
+        everything: bool = False,
+        all_scopes: bool = False,
+        sign: bool = False,
+        dry_run: bool = False,
     ) -> Recorded:
         """Ratify what `review` listed under `token`, all or none. Raises RuleViolation where the list has changed."""
         from gitmem.cases import reviewing
 
         return reviewing.ratify_all(
-            self.desk, token, reason, everything=everything, all_scopes=all_scopes, dry_run=dry_run
+            self.desk, token, reason, everything=everything, all_scopes=all_scopes, sign=sign, dry_run=dry_run
         )
 
-    def resolve(self, entity: str, keep: str, reason: str, *, dry_run: bool = False) -> Recorded:
+    def resolve(self, entity: str, keep: str, reason: str, *, sign: bool = False, dry_run: bool = False) -> Recorded:
         """Settle what is contested on `entity`, under any name it had, by keeping one side. Raises RuleViolation."""
         from gitmem.cases import reviewing
 
-        return reviewing.resolve(self.desk, entity, keep, reason, dry_run=dry_run)
+        return reviewing.resolve(self.desk, entity, keep, reason, sign=sign, dry_run=dry_run)
 
     # --- reading ---------------------------------------------------------------------------------------
 

@@ -100,11 +100,20 @@ def event(row: Row) -> Json:
     out["marks"] = row.marks
     out["verdict"] = row.verdict or None
     out["redacted"] = bool(e.redacted)
+    out["signature"] = _signature(row)
     if e.newer:
         out["newer"] = True
     if row.score is not None:
         out["score"] = row.score
     return out
+
+
+def _signature(row: Row) -> Json | None:
+    """Return what is known of an event's signature: `state` is good, unchecked, or what is wrong with it."""
+    found = row.checked
+    if found is None:
+        return None
+    return {"state": found.state, "principal": found.principal or None, "key": found.key}
 
 
 def record(result: Recorded) -> Json:
@@ -168,8 +177,8 @@ def show(result: Shown) -> Json:
         "event": event(result.row),
         "log_commit": result.log_commit,
         "links": [_link(one) for one in result.links],
-        "reviews": [_review(review) for review in result.reviews],
-        "marks": [_review(mark) for mark in result.marks],
+        "reviews": [_review(review, result.signatures) for review in result.reviews],
+        "marks": [_review(mark, result.signatures) for mark in result.marks],
         "closed": result.closed,
         "closed_by": result.closed_by,
     }
@@ -188,7 +197,8 @@ def _link(found: Event) -> Json:
     }
 
 
-def _review(review: Event) -> Json:
+def _review(review: Event, signatures: dict[str, Row]) -> Json:
+    row = signatures.get(review.id)
     return {
         "id": review.id,
         "kind": review.kind,
@@ -197,6 +207,7 @@ def _review(review: Event) -> Json:
         "author": review.author,
         "channel": review.channel,
         "recorded_at": review.recorded_at,
+        "signature": _signature(row) if row else None,
     }
 
 
@@ -432,6 +443,7 @@ def verify(result: Report) -> Json:
         "events": result.events,
         "commits": result.commits,
         "newer": result.newer,
+        "signatures": result.signatures,
         "incremental_from": result.incremental_from or None,
         "findings": [finding(one) for one in result.findings],
     }
@@ -443,7 +455,8 @@ def finding(one: Finding) -> Json:
         "severity": one.severity,
         "commit": one.commit or None,
         "event": one.event or None,
-        "message": one.message,
+        "message": f"{one.message}; accepted by {ids.short(one.accepted)}" if one.accepted else one.message,
+        "accepted_by": one.accepted or None,
     }
 
 

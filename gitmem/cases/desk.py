@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gitmem import __version__
 from gitmem.cases.typed import nonce
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from gitmem.core.secrets import Own
     from gitmem.store import git
     from gitmem.store.cache import Cache
+    from gitmem.store.listing import Row
     from gitmem.store.log import Log
     from gitmem.store.repository import Repository
+    from gitmem.store.signing import Signing
 
 #: What wrote an event, in its field `tool`.
 TOOL = f"git-decisions/{__version__}"
@@ -146,6 +148,21 @@ class Desk:
         from gitmem.core import secrets
 
         return secrets.own_rules(policy.raw)
+
+    def signing(self) -> Signing:
+        """Return what signs and checks, with git's settings as they are now."""
+        from gitmem.store.signing import Signing
+
+        return Signing(self.repository)
+
+    def signed(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Yield rows, each signature checked as its row comes; of rows without any, nothing is asked."""
+        signing: Signing | None = None
+        for row in rows:
+            if row.signature is not None:
+                signing = signing or self.signing()
+                row.checked = signing.of(row.event, row.signature)
+            yield row
 
     def scope(self) -> str:
         """Return the component that the working directory lies in; "" is the whole repository."""

@@ -22,14 +22,14 @@ def log(desk: Desk, query: Query) -> Listing:
     """Do what `Memory.log` says."""
     cache = desk.cache_at(query.as_of, query.known_at)
     narrow(desk, query)
-    return Listing(listing.select(cache, query), query.entity)
+    return Listing(desk.signed(listing.select(cache, query)), query.entity)
 
 
 def search(desk: Desk, text: str, query: Query) -> Listing:
     """Do what `Memory.search` says."""
     cache = desk.cache_at(query.as_of, query.known_at)
     narrow(desk, query)
-    return Listing(listing.by_word(cache, text, query))
+    return Listing(desk.signed(listing.by_word(cache, text, query)))
 
 
 def narrow(desk: Desk, query: Query) -> None:
@@ -48,7 +48,7 @@ def show(desk: Desk, prefix: str) -> Shown:
 
     cache = desk.cache()
     event_id = desk.id(cache, prefix)
-    row = listing.by_ids(cache, [event_id])[0]
+    (row,) = desk.signed(listing.by_ids(cache, [event_id]))
     referring = cache.referring(event_id)
     closed: list[str] = []
     closed_by: list[str] = []
@@ -57,6 +57,8 @@ def show(desk: Desk, prefix: str) -> Shown:
         judgement = judge(cache.component_events([component]), cache.outside)
         closed = sorted(judgement.closes(event_id))
         closed_by = sorted(judgement.closed_by(event_id))
+    said = [event.id for event in referring if event.kind != "link" and event.kind != "change"]
+    signatures = {one.event.id: one for one in desk.signed(listing.by_ids(cache, said)) if one.signature is not None}
     return Shown(
         row,
         cache.links_of(event_id),
@@ -65,6 +67,7 @@ def show(desk: Desk, prefix: str) -> Shown:
         closed,
         closed_by,
         cache.log_commit(event_id),
+        signatures,
     )
 
 
@@ -128,7 +131,7 @@ def blame(desk: Desk, entity: str, *, as_of: str = "", known_at: str = "", all_s
     scope = desk.seen_from(all_scopes=all_scopes)
     name = desk.canonical(entity)
     found = listing.newest_change(cache, desk.names(cache, name, scope, below=False))
-    return Listing([found] if found else [], name)
+    return Listing(list(desk.signed([found] if found else [])), name)
 
 
 def stale(
@@ -158,7 +161,7 @@ def changeset(desk: Desk, changeset_id: str | None = None, query: Query | None =
         return Changesets(cache.changesets(since=query.since, until=query.until, limit=query.limit, scope=scope))
     query.changeset = changeset_id
     narrow(desk, query)
-    return Listing(list(listing.select(cache, query))[::-1])
+    return Listing(list(desk.signed(listing.select(cache, query)))[::-1])
 
 
 def assert_ids(desk: Desk, prefixes: Sequence[str]) -> Asserted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from gitmem.cases import noting
 from gitmem.cases.desk import Asked
@@ -26,11 +26,19 @@ if TYPE_CHECKING:
 
 
 def record(
-    desk: Desk, draft: Draft, *, dry_run: bool = False, prepare: Callable[[Cache, Draft], Draft] | None = None
+    desk: Desk,
+    draft: Draft,
+    *,
+    dry_run: bool = False,
+    prepare: Callable[[Cache, Draft], Draft] | None = None,
+    also: Callable[[Cache], Sequence[Draft]] | None = None,
 ) -> Recorded:
-    """Do what `Memory.record` says."""
+    """Do what `Memory.record` says.
+
+    also   gives drafts for the same commit, in the terms of the format, which are decided after this one and saw it
+    """
     with _asking(desk, head=draft.kind == "change") as asked:
-        return _record(desk, draft, asked, dry_run=dry_run, prepare=prepare)
+        return _record(desk, draft, asked, dry_run=dry_run, prepare=prepare, also=also)
 
 
 def _record(
@@ -40,6 +48,7 @@ def _record(
     *,
     dry_run: bool,
     prepare: Callable[[Cache, Draft], Draft] | None,
+    also: Callable[[Cache], Sequence[Draft]] | None,
 ) -> Recorded:
     from gitmem.core import secrets
     from gitmem.store.writing import Appender
@@ -54,6 +63,7 @@ def _record(
         asked=asked,
     )
     secrets.check_writer(writer, draft)
+    _check_signed(desk, draft, writer)
     told = [] if draft.allow_secret else secrets.told(hits)
     commit = text_of(fields.pop("commit", ""))
     link_to = desk.commit(commit) if commit else ""
@@ -86,11 +96,13 @@ def _record(
             resolved = prepare(cache, resolved)
         stamp = desk.stamp(cache)
         appends: list[tuple[Event, bytes]] = []
-        for part in _parts(desk, cache, resolved):
+        own = desk.own_rules() if also else ()
+        more = [secrets.cleared(one, own) for one in also(cache)] if also else []
+        for part in (*_parts(desk, cache, resolved), *more):
             if part.kind != "change":
                 follow(desk, cache, part)
             at = Stamp(stamp.clock + len(appends), stamp.now, stamp.nonces)
-            decided = decide_draft(desk, cache, part, writer, at)
+            decided = decide_draft(desk, cache, part, writer, at, [event for event, _ in appends] if also else ())
             warnings.extend(decided.warnings)
             appends += decided.appends
         if link_to:
@@ -108,14 +120,27 @@ def _record(
         found = decide(cache)
         rows = [listing.unsaved(event) for event, _ in found if event.kind != "link"]
         return Recorded(rows, warnings, dry_run=True)
-    entry = Appender(desk.model, desk.log).append(decide)
+    signing = desk.signing() if draft.sign else None
+    entry = Appender(desk.model, desk.log).append(decide, signing.sign if signing else None)
     assert entry is not None
     wrote = [event.id for event, _ in entry.events if event.kind != "link"]
+    if signing is not None:
+        warnings += signing.doubts([(*pair, entry.signatures[pair[0].id]) for pair in entry.events])
     if link_to:
         noting.note(desk, [link_to])
     elif draft.kind in ("review", "mark"):
         noting.note_again(desk, (event for event, _ in entry.events))
-    return Recorded(listing.by_ids(desk.cache(), wrote), warnings, dry_run=False)
+    return Recorded(list(desk.signed(listing.by_ids(desk.cache(), wrote))), warnings, dry_run=False)
+
+
+def _check_signed(desk: Desk, draft: Draft, writer: Writer) -> None:
+    """Refuse a person's review that isn't to be signed, where the policy in force demands it. Raises RuleViolation."""
+    policy = desk.policy() if draft.kind == "review" and writer.is_person and not draft.sign else None
+    if policy is not None and policy.require_signed_reviews:
+        raise RuleViolation(
+            what="reviews have to be signed here (require_signed_reviews in .decisions.toml)",
+            hint="add --sign: it signs with the key of git's user.signingKey.",
+        )
 
 
 def _asking(desk: Desk, *, head: bool) -> Asked:
@@ -224,11 +249,14 @@ def _resolved(desk: Desk, cache: Cache, draft: Draft) -> Draft:
     return draft.with_fields(fields)
 
 
-def decide_draft(desk: Desk, cache: Cache, draft: Draft, writer: Writer, stamp: Stamp) -> rules.Decided:
+def decide_draft(
+    desk: Desk, cache: Cache, draft: Draft, writer: Writer, stamp: Stamp, besides: Sequence[Event] = ()
+) -> rules.Decided:
+    """Return what the rules make of a draft, on top of the log and of the events `besides` it in the same commit."""
     from gitmem.core import rules
 
     wanted = rules.wanted(draft)
-    judgement = judged(desk, cache, wanted)
+    judgement = judged(desk, cache, wanted, besides)
     try:
         return rules.decide(judgement, draft, writer, stamp)
     except RuleViolation as refusal:
@@ -243,7 +271,7 @@ def decide_draft(desk: Desk, cache: Cache, draft: Draft, writer: Writer, stamp: 
     return rules.decide(judgement, draft, writer, stamp, acknowledged=True)
 
 
-def judged(desk: Desk, cache: Cache, wanted: rules.Wanted) -> Judgement:
+def judged(desk: Desk, cache: Cache, wanted: rules.Wanted, besides: Sequence[Event] = ()) -> Judgement:
     from gitmem.core.verdicts import judge
 
     components: set[int] = set()
@@ -264,7 +292,7 @@ def judged(desk: Desk, cache: Cache, wanted: rules.Wanted) -> Judgement:
             event = cache.event(event_id)
             if event is not None:
                 found.append(event)
-    return judge(found, cache.outside)
+    return judge([*found, *besides], cache.outside)
 
 
 def _parts(desk: Desk, cache: Cache, draft: Draft) -> list[Draft]:

@@ -52,9 +52,9 @@ class Listing:
 
 
 class Shown:
-    """One event whole."""
+    """One event whole. `signatures` are the rows of those reviews and marks that are signed, by their ids."""
 
-    __slots__ = ("closed", "closed_by", "links", "log_commit", "marks", "reviews", "row")
+    __slots__ = ("closed", "closed_by", "links", "log_commit", "marks", "reviews", "row", "signatures")
 
     def __init__(
         self,
@@ -65,6 +65,7 @@ class Shown:
         closed: list[str],
         closed_by: list[str],
         log_commit: str,
+        signatures: dict[str, Row],
     ) -> None:
         self.row = row
         self.links = links
@@ -73,6 +74,7 @@ class Shown:
         self.closed = closed
         self.closed_by = closed_by
         self.log_commit = log_commit
+        self.signatures = signatures
 
 
 class Standing:

@@ -23,7 +23,14 @@ def review(desk: Desk, *, everything: bool = False, all_scopes: bool = False) ->
 
 
 def ratify_all(
-    desk: Desk, token: str, reason: str, *, everything: bool = False, all_scopes: bool = False, dry_run: bool = False
+    desk: Desk,
+    token: str,
+    reason: str,
+    *,
+    everything: bool = False,
+    all_scopes: bool = False,
+    sign: bool = False,
+    dry_run: bool = False,
 ) -> Recorded:
     """Do what `Memory.ratify_all` says."""
     from gitmem.store import reviews
@@ -34,12 +41,11 @@ def ratify_all(
         found = reviews.queue(cache, everything=everything, scope=scope)
         return draft.with_fields({**draft.fields, "targets": reviews.ratifiable(found, token)})
 
-    return recording.record(
-        desk, Draft("review", {"action": "ratify", "reason": reason}), dry_run=dry_run, prepare=prepare
-    )
+    draft = Draft("review", {"action": "ratify", "reason": reason}, sign=sign)
+    return recording.record(desk, draft, dry_run=dry_run, prepare=prepare)
 
 
-def resolve(desk: Desk, entity: str, keep: str, reason: str, *, dry_run: bool = False) -> Recorded:
+def resolve(desk: Desk, entity: str, keep: str, reason: str, *, sign: bool = False, dry_run: bool = False) -> Recorded:
     """Do what `Memory.resolve` says."""
     from gitmem.store import reviews
 
@@ -52,4 +58,4 @@ def resolve(desk: Desk, entity: str, keep: str, reason: str, *, dry_run: bool = 
         return draft
 
     fields: dict[str, object] = {"action": "resolve", "targets": [keep], "reason": reason}
-    return recording.record(desk, Draft("review", fields), dry_run=dry_run, prepare=prepare)
+    return recording.record(desk, Draft("review", fields, sign=sign), dry_run=dry_run, prepare=prepare)

@@ -63,6 +63,23 @@ def reason(event: Event) -> str:
     return event.get("reasoning") or event.get("reason") or ""
 
 
+#: state -> how a signature of it is told
+_SIGNED = {
+    "good": "by {principal}, {key}",
+    "unchecked": "not checked, {key} (no gpg.ssh.allowedSignersFile)",
+    "bad": "badly: it does not fit the event, {key}",
+    "unknown-key": "with a key that is not listed, {key}",
+    "other-principal": "with a key of {principal}, {key}",
+    "not-valid-then": "with a key that was not valid then, {key}",
+    "revoked": "with a revoked key, {key}",
+}
+
+
+def signed(signature: Mapping[str, Any]) -> str:
+    """Return by whom, or with what doubt, an event is signed."""
+    return _SIGNED[signature["state"]].format_map(signature)
+
+
 _MARKED = {"seal": "sealed", "mute": "muted", "pin": "pinned"}
 
 
@@ -74,6 +91,8 @@ def standing(event: Event) -> list[Piece]:
     if event.get("redacted"):
         words.insert(0, "redacted")
     words += [_MARKED[mark] for mark in event.get("marks") or () if mark in _MARKED]
+    if event.get("signature"):
+        words.append("signed" if event["signature"]["state"] == "good" else "signature in doubt")
     shown = [word for word in words if word]
     if not shown:
         return []
@@ -109,6 +128,10 @@ def _header(event: Event, width: int) -> Iterator[Line]:
     what = event.get("change_type")
     old = f" of {event['renamed_from']}" if event.get("renamed_from") else ""
     yield Line(("", f"Change: {what}{old}" if what else f"Event:  {title(event)}"), hang=8)
+    signature = event.get("signature")
+    if signature:
+        style = "good" if signature["state"] == "good" else "warning"
+        yield Line(("", "Signed: "), (style, signed(signature)), hang=8)
     commits = _commits(event)
     if commits:
         shown = ", ".join(commit[:COMMIT] if width else commit for commit in commits)
@@ -215,6 +238,8 @@ def _trail(answer: Mapping[str, Any], event: Event) -> Iterator[Line]:
         what = other["action"] or other["kind"]
         why = f": {first_line(other['reason'])}" if other["reason"] else ""
         whom = f" by {other['author']}, {when(other['recorded_at'])}"
+        if other.get("signature"):
+            whom += f", signed {signed(other['signature'])}"
         yield Line(("label", f"{what} "), ("id", other["id"][:SHORT]), ("", f"{whom}{why}"), hang=4)
 
 

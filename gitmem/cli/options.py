@@ -21,6 +21,7 @@ def _flag(*names: str, help: str) -> object:
 
 Json: TypeAlias = Annotated[bool, _flag("--json", help="Print one JSON object.")]
 DryRun: TypeAlias = Annotated[bool, _flag("--dry-run", help="Say what would be done, and do nothing.")]
+Sign: TypeAlias = Annotated[bool, _flag("--sign", help="Sign it with your SSH key (git's user.signingKey).")]
 
 # --- what an event carries: record, reject, supersede ---
 

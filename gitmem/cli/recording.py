@@ -72,6 +72,7 @@ def _append(
     whole: bool = False,
     redact_secrets: bool = False,
     allow_secret: bool = False,
+    sign: bool = False,
     changeset: str | None = None,
     pattern: Sequence[str] = (),
     session: str | None = None,
@@ -85,7 +86,7 @@ def _append(
     if "-" in attach and "-" in (file, diff):
         raise Usage(what="stdin can be what is attached or another field, not both", command=command)
     # Named as the format names them. What was not given is left out; what was given empty is for the rules to judge.
-    draft = {**fields, "reasoning": _reasoning(io, reasoning, file, command)}
+    draft = {**fields, "reasoning": reason(io, reasoning, file, command)}
     given = {
         **others,
         "renamed_from": rename_from,
@@ -100,7 +101,13 @@ def _append(
     if diff is not None:
         draft["diff"] = _diff(io, diff)
     wanted = Draft(
-        "change", draft, reopens=reopens, whole=whole, redact_secrets=redact_secrets, allow_secret=allow_secret
+        "change",
+        draft,
+        reopens=reopens,
+        whole=whole,
+        redact_secrets=redact_secrets,
+        allow_secret=allow_secret,
+        sign=sign,
     )
     result = memory.record(wanted, dry_run=dry_run, attach=attach)
     answer: dict[str, Any] = presenters.record(result)
@@ -117,7 +124,8 @@ def _append(
     return 0
 
 
-def _reasoning(io: Io, paragraphs: Sequence[str], file: str | None, command: str) -> str:
+def reason(io: Io, paragraphs: Sequence[str], file: str | None, command: str) -> str:
+    """Return what -r or -F says; each -r is a paragraph. Raises Usage where there is neither or both."""
     if file is not None:
         if paragraphs:
             raise Usage(what="the reasoning comes from -r or from -F, not from both", command=command)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gitmem import presenters
 from gitmem.cli.entries import SHORT
-from gitmem.cli.recording import _reasoning
+from gitmem.cli.recording import reason
 from gitmem.cli.terminal import Io
 from gitmem.cli.text import Line, plural
 from gitmem.errors import Usage
@@ -35,7 +35,7 @@ def redact(
 ) -> int:
     if hide_approach and hide_entity:
         raise Usage(what="--hide-entity hides the approach as well: give one of the two", command="redact")
-    why = _reasoning(io, reasoning, file, "redact")
+    why = reason(io, reasoning, file, "redact")
     mode = "entity" if hide_entity else "approach" if hide_approach else "plain"
     return _tell(io, presenters.redact(memory.redact(id, why, mode=mode, dry_run=dry_run)), as_json=as_json)
 
@@ -54,7 +54,7 @@ def expunge(
         raise Usage(what="expunge needs a date: --before DATE", command="expunge")
     from gitmem.cli.dates import moment
 
-    why = _reasoning(io, reasoning, file, "expunge")
+    why = reason(io, reasoning, file, "expunge")
     result = memory.expunge(moment(before, "--before"), why, dry_run=dry_run)
     return _tell(io, presenters.expunge(result), as_json=as_json)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gitmem import presenters
 from gitmem.cli import entries, standings
+from gitmem.cli.recording import reason
 from gitmem.cli.terminal import Io
 from gitmem.cli.text import EMPTY, Line, Piece, labelled, paragraphs, plural
 from gitmem.core.drafts import Draft
@@ -77,9 +78,19 @@ def unpin(memory: Memory, io: Io, **options: Any) -> int:
 
 
 def _review(
-    memory: Memory, io: Io, action: str, *, ids: Sequence[str], dry_run: bool, as_json: bool, **why: Any
+    memory: Memory,
+    io: Io,
+    action: str,
+    *,
+    ids: Sequence[str],
+    reasoning: Sequence[str],
+    file: str | None,
+    sign: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> int:
-    draft = Draft("review", {"action": action, "targets": list(ids), "reason": _reason(io, action, **why)})
+    fields: dict[str, object] = {"action": action, "targets": list(ids), "reason": reason(io, reasoning, file, action)}
+    draft = Draft("review", fields, sign=sign)
     return _said(io, memory.record(draft, dry_run=dry_run), as_json=as_json)
 
 
@@ -89,12 +100,13 @@ def _mark(
     action: str,
     *,
     ids: Sequence[str],
+    reasoning: Sequence[str],
+    file: str | None,
     dry_run: bool,
     as_json: bool,
     until: str | None = None,
-    **why: Any,
 ) -> int:
-    fields: dict[str, object] = {"action": action, "targets": list(ids), "reason": _reason(io, action, **why)}
+    fields: dict[str, object] = {"action": action, "targets": list(ids), "reason": reason(io, reasoning, file, action)}
     if until is not None:
         from gitmem.cli.dates import moment
 
@@ -102,8 +114,18 @@ def _mark(
     return _said(io, memory.record(Draft("mark", fields), dry_run=dry_run), as_json=as_json)
 
 
-def override(memory: Memory, io: Io, *, id: str, session: str | None, dry_run: bool, as_json: bool, **why: Any) -> int:
-    fields: dict[str, object] = {"targets": [id], "reason": _reason(io, "override", **why)}
+def override(
+    memory: Memory,
+    io: Io,
+    *,
+    id: str,
+    reasoning: Sequence[str],
+    file: str | None,
+    session: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    fields: dict[str, object] = {"targets": [id], "reason": reason(io, reasoning, file, "override")}
     if session:
         fields["for_session"] = session
     code = _said(io, memory.record(Draft("override", fields), dry_run=dry_run), as_json=as_json)
@@ -112,21 +134,22 @@ def override(memory: Memory, io: Io, *, id: str, session: str | None, dry_run: b
     return code
 
 
-def resolve(memory: Memory, io: Io, *, entity: str, keep: str | None, dry_run: bool, as_json: bool, **why: Any) -> int:
+def resolve(
+    memory: Memory,
+    io: Io,
+    *,
+    entity: str,
+    keep: str | None,
+    reasoning: Sequence[str],
+    file: str | None,
+    sign: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
     if keep is None:
         raise Usage(what="resolve needs the event of the side that shall hold: --keep ID", command="resolve")
-    result = memory.resolve(entity, keep, _reason(io, "resolve", **why), dry_run=dry_run)
+    result = memory.resolve(entity, keep, reason(io, reasoning, file, "resolve"), sign=sign, dry_run=dry_run)
     return _said(io, result, as_json=as_json)
-
-
-def _reason(io: Io, command: str, *, reasoning: Sequence[str], file: str | None) -> str:
-    if file is not None:
-        if reasoning:
-            raise Usage(what="the reason comes from -r or from -F, not from both", command=command)
-        return io.read(file, "reason").strip()
-    if not reasoning:
-        raise Usage(what=f"{command} needs a reason: -r WHY, or -F FILE", command=command)
-    return "\n\n".join(reasoning)
 
 
 def _said(io: Io, result: Recorded, *, as_json: bool) -> int:
@@ -162,17 +185,18 @@ def review(
     reasoning: Sequence[str],
     file: str | None,
     all_scopes: bool,
+    sign: bool,
     dry_run: bool,
     as_json: bool,
 ) -> int:
     asked = {"everything": everything, "all_scopes": all_scopes}
     if ratify_all is not None:
-        why = _reason(io, "review --ratify-all", reasoning=reasoning, file=file)
-        return _said(io, memory.ratify_all(ratify_all, why, dry_run=dry_run, **asked), as_json=as_json)
+        why = reason(io, reasoning, file, "review --ratify-all")
+        return _said(io, memory.ratify_all(ratify_all, why, sign=sign, dry_run=dry_run, **asked), as_json=as_json)
     if reasoning or file is not None or dry_run:
         raise Usage(what="a reason and --dry-run are for --ratify-all", command="review")
     if not as_json and _is_attended(io) and memory.is_person:
-        return _Walk(memory, io, asked).go()
+        return _Walk(memory, io, asked, sign=sign).go()
     answer: dict[str, Any] = presenters.review(memory.review(**asked))
     if as_json:
         io.answer(answer)
@@ -282,8 +306,9 @@ _ENDED = "quit"
 class _Walk:
     """Goes through the queue with a person."""
 
-    def __init__(self, memory: Memory, io: Io, asked: Mapping[str, bool]) -> None:
+    def __init__(self, memory: Memory, io: Io, asked: Mapping[str, bool], *, sign: bool) -> None:
         self.memory = memory
+        self.sign = sign
         self.io = io
         self.asked = asked
         self.seen: set[tuple[str, ...]] = set()
@@ -324,7 +349,7 @@ class _Walk:
                 self.io.warn("a decision needs a reason; nothing was written.")
                 continue
             try:
-                self._tell(act(self.memory, why))
+                self._tell(act(self.memory, why, self.sign))
             except GitmemError as error:
                 self.io.warn(f"{error.message} {error.advice}".rstrip())
                 continue
@@ -348,7 +373,7 @@ def _key(item: Item) -> tuple[str, ...]:
     return (item["event"]["id"] if item["event"] else item["finding"]["message"], item["why"])
 
 
-Act = Callable[["Memory", str], "Recorded"]
+Act = Callable[["Memory", str, bool], "Recorded"]
 
 
 def _choices(item: Item) -> tuple[dict[str, Act], str]:
@@ -368,14 +393,15 @@ def _choices(item: Item) -> tuple[dict[str, Act], str]:
 
 
 def _reviewing(item: Item, action: str) -> Act:
-    def act(memory: Memory, why: str) -> Recorded:
-        return memory.record(Draft("review", {"action": action, "targets": [item["event"]["id"]], "reason": why}))
+    def act(memory: Memory, why: str, sign: bool) -> Recorded:
+        fields: dict[str, object] = {"action": action, "targets": [item["event"]["id"]], "reason": why}
+        return memory.record(Draft("review", fields, sign=sign))
 
     return act
 
 
 def _keeping(item: Item, kept: str) -> Act:
-    def act(memory: Memory, why: str) -> Recorded:
-        return memory.resolve(f":/{item['decision']['entity_path']}", kept, why)
+    def act(memory: Memory, why: str, sign: bool) -> Recorded:
+        return memory.resolve(f":/{item['decision']['entity_path']}", kept, why, sign=sign)
 
     return act

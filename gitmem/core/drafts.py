@@ -17,9 +17,10 @@ class Draft:
     whole     a reject without an approach is meant to close the entity as a whole (`--whole`)
     redact_secrets  store a marker in the place of what looks like a secret (`--redact-secrets`)
     allow_secret    store it as it is (a person's `--allow-secret`)
+    sign            sign the events that become of it (`--sign`)
     """
 
-    __slots__ = ("allow_secret", "fields", "kind", "redact_secrets", "reopens", "whole")
+    __slots__ = ("allow_secret", "fields", "kind", "redact_secrets", "reopens", "sign", "whole")
 
     def __init__(
         self,
@@ -30,6 +31,7 @@ class Draft:
         whole: bool = False,
         redact_secrets: bool = False,
         allow_secret: bool = False,
+        sign: bool = False,
     ) -> None:
         self.kind = kind
         self.fields = fields
@@ -37,6 +39,7 @@ class Draft:
         self.whole = whole
         self.redact_secrets = redact_secrets
         self.allow_secret = allow_secret
+        self.sign = sign
 
     def with_fields(self, fields: dict[str, object]) -> Draft:
         """Return the draft of other `fields` for which its writer asked the same."""
@@ -47,6 +50,7 @@ class Draft:
             whole=self.whole,
             redact_secrets=self.redact_secrets,
             allow_secret=self.allow_secret,
+            sign=self.sign,
         )
 
 

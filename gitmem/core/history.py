@@ -11,7 +11,7 @@ structure is quarantined: it is left out, named, and reads go on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from gitmem.core import events, ids, objects
 from gitmem.core.approach import total_key
@@ -41,6 +41,14 @@ RULES = {
     "replaced": "refs/replace exists; the log is read through it",
     "grafts": "a grafts file exists; the log is read through it",
     "newer": "written by a newer gitmem; kept, and without effect here",
+    "signature-form": "a signature is too large, or no SSH signature in the namespace gitmem",
+    "signature-bad": "a signature does not fit the bytes of its event",
+    "signature-unknown-key": "a signature was made with a key that gpg.ssh.allowedSignersFile does not list",
+    "signature-other-principal": "a signature was made with a key that is listed for somebody else than the author",
+    "signature-not-valid-then": "a signature was made with a key that was not valid when the event was recorded",
+    "signature-revoked": "a signature was made with a key that gpg.ssh.revocationFile lists",
+    "signature-unchecked": "signatures could not be checked: no allowed signers are set, or there is no ssh-keygen",
+    "signature-missing": "a review is not signed, and the policy that it names demands it",
 }
 
 
@@ -51,9 +59,10 @@ class Finding:
     severity  "error" or "warning"
     commit    oid of the log commit, or ""
     event     event id, or ""
+    accepted  id of the review by which a person accepted it, or ""; then it is a warning
     """
 
-    __slots__ = ("commit", "event", "message", "rule", "severity")
+    __slots__ = ("accepted", "commit", "event", "message", "rule", "severity")
 
     def __init__(self, rule: str, message: str, *, severity: str = ERROR, commit: str = "", event: str = "") -> None:
         self.rule = rule
@@ -61,6 +70,7 @@ class Finding:
         self.severity = severity
         self.commit = commit
         self.event = event
+        self.accepted = ""
 
     def __repr__(self) -> str:
         return f"<Finding {self.rule} {self.severity} {self.commit[:8]} {self.event[:8]}: {self.message}>"
@@ -69,21 +79,32 @@ class Finding:
 class Entry:
     """A verified commit of the log.
 
-    events    (event, its bytes) in (clock, id) order; empty for the root and for joins
-    clock     the highest clock in the ancestry, this entry included
-    time      the commit's time, in seconds
+    events      (event, its bytes) in (clock, id) order; empty for the root and for joins
+    clock       the highest clock in the ancestry, this entry included
+    time        the commit's time, in seconds
+    signatures  event id -> its signature's bytes, of those that have a well-formed one; not yet checked against a key
     """
 
-    __slots__ = ("clock", "events", "oid", "parents", "time")
+    __slots__ = ("clock", "events", "oid", "parents", "signatures", "time")
 
     def __init__(
-        self, oid: str, parents: tuple[str, ...], clock: int, time: int, found: list[tuple[Event, bytes]]
+        self,
+        oid: str,
+        parents: tuple[str, ...],
+        clock: int,
+        time: int,
+        found: list[tuple[Event, bytes]],
+        signatures: dict[str, bytes] | None = None,
     ) -> None:
         self.oid = oid
         self.parents = parents
         self.clock = clock
         self.time = time
         self.events = found
+        self.signatures = signatures or _UNSIGNED
+
+
+_UNSIGNED: dict[str, bytes] = {}
 
 
 class Checker:
@@ -93,6 +114,7 @@ class Checker:
     place    (highest clock, commit time) of a commit that was verified before, or None if it is unknown
     known    "event", "tombstone" or "" for an event id, by what was verified before
     source   an event with that `source` that was verified before, or None
+    bad      the names of files that were quarantined before
     """
 
     def __init__(
@@ -101,6 +123,7 @@ class Checker:
         place: Callable[[str], tuple[int, int] | None] = lambda oid: None,
         known: Callable[[str], str] = lambda event_id: "",
         source: Callable[[str], Event | None] = lambda name: None,
+        bad: Collection[str] = (),
     ) -> None:
         self.form = form
         self.findings: list[Finding] = []
@@ -114,6 +137,8 @@ class Checker:
         self._tombstones: set[str] = set()
         self._wanted: dict[str, tuple[str, str]] = {}  # id referred to -> (commit, event) that did
         self._sources: dict[str, Event] = {}
+        self._bad = bad
+        self._personal: list[Event] = []  # the reviews that may accept a quarantined file, or take that back
 
     @property
     def broken(self) -> bool:
@@ -193,7 +218,7 @@ class Checker:
         if problem:
             self._broken("tree-form", f"the tree of commit {oid[:12]} {problem}", oid)
             return None
-        good, bad = self._read_events(oid, names, files)
+        good, bad, signatures = self._read_events(oid, names, files)
         if good is None:
             return None
         # Of a commit that holds a quarantined event nobody can say how it should be spelt (F31).
@@ -204,21 +229,24 @@ class Checker:
             floor = min((event.clock for event, _ in good), default=1) - 1
         clock = self._place(oid, good, floor, len(good) + bad)
         self._places[oid] = (clock, time)
-        return Entry(oid, parents, clock, time, good)
+        return Entry(oid, parents, clock, time, good, signatures)
 
     def _read_events(
         self, oid: str, names: list[tuple[str, str]], files: dict[str, bytes | None]
-    ) -> tuple[list[tuple[Event, bytes]] | None, int]:
+    ) -> tuple[list[tuple[Event, bytes]] | None, int, dict[str, bytes]]:
         good: list[tuple[Event, bytes]] = []
         bad = 0
+        signatures: dict[str, bytes] = {}
         for name, blob_oid in names:
             stem, dot, suffix = name.partition(".")
             suffix = dot + suffix
             data = files.get(name)
             if data is None:
                 self._broken("missing-object", f"blob {blob_oid[:12]} ({name[:16]}…) is not here", oid)
-                return None, 0
+                return None, 0, {}
             if suffix == objects.SIGNATURE_SUFFIX:
+                if self._is_signature(oid, stem, data):
+                    signatures[stem] = data
                 continue
             try:
                 event = events.parse(data) if suffix == objects.EVENT_SUFFIX else events.parse_tombstone(data)
@@ -239,7 +267,18 @@ class Checker:
                 continue
             good.append((event, data))
         good.sort(key=_entry_order)
-        return good, bad
+        return good, bad, signatures
+
+    def _is_signature(self, oid: str, event_id: str, data: bytes) -> bool:
+        """Say whether a `.sig` holds what F28 allows; what it holds otherwise is no fault of the event."""
+        from gitmem.core import signatures  # here: few events are signed
+
+        try:
+            signatures.parse(data)
+        except signatures.Malformed as error:
+            self.find("signature-form", f"the signature of event {event_id[:8]} is none: {error}", oid, event_id)
+            return False
+        return True
 
     def _place(self, oid: str, good: list[tuple[Event, bytes]], floor: int, count: int) -> int:
         """Check clocks and references of the events of one commit; bad ones leave `good`."""
@@ -276,6 +315,8 @@ class Checker:
                 self._wanted.setdefault(reference, (oid, event.id))
         if event.source:
             self._compare_copies(oid, event)
+        if event.action in _ACCEPTING and is_personal_review(event):
+            self._personal.append(event)
 
     def _compare_copies(self, oid: str, event: Event) -> None:
         """Copies of one source agree in structure, and where one is redacted all are (F16)."""
@@ -297,8 +338,9 @@ class Checker:
         """Return all findings, those that only the whole log shows included."""
         if self.broken:
             return self.findings  # what is missing below damage was not left out by who referred to it
+        accept(self.findings, self._personal)
         for reference, (oid, event_id) in self._wanted.items():
-            if reference not in self._ids and not self._known(reference):
+            if reference not in self._ids and reference not in self._bad and not self._known(reference):
                 self.find(
                     "reference",
                     f"event {event_id[:8]} refers to {reference[:8]}, which is not in the log",
@@ -327,6 +369,36 @@ BREAKING = frozenset(
 )
 #: Findings of these rules mean that one event was quarantined.
 QUARANTINING = frozenset(("event-name", "event-malformed", "event-clock"))
+
+_ACCEPTING = ("ratify", "retract")
+
+
+def is_personal_review(event: Event) -> bool:
+    """Say whether a person reviewed something with this event."""
+    return event.kind == "review" and event.channel == "human" and event.basis == "person" and not event.newer
+
+
+def accept(findings: Iterable[Finding], reviews: Iterable[Event]) -> None:
+    """Make warnings of those quarantined files that a person accepted (F31): no verdict hangs on it.
+
+    A ratify of the file's name accepts it, unless a person retracted that ratify.
+    """
+    bad: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.rule in QUARANTINING:
+            finding.severity, finding.accepted = ERROR, ""
+            bad.setdefault(finding.event, []).append(finding)
+    if not bad:
+        return
+    several = list(reviews)
+    withdrawn = {target for review in several if review.action == "retract" for target in review.targets}
+    for review in sorted(several, key=objects.order):
+        if review.action == "ratify" and review.id not in withdrawn:
+            for finding in (one for target in review.targets for one in bad.get(target, ())):
+                if not finding.accepted:
+                    finding.severity = WARNING
+                    finding.accepted = review.id
+
 
 _SUFFIXES = (objects.EVENT_SUFFIX, objects.SIGNATURE_SUFFIX, objects.TOMBSTONE_SUFFIX)
 #: What a tree may hold of one event: itself, itself signed, or its tombstone.

@@ -42,10 +42,12 @@ def order_key(clock: int, event_id: str) -> int:
 
 def facts_of(entry: Entry) -> Facts:
     """Return what can be known of `entry` alone, in values that `marshal` can carry."""
-    return (entry.oid, entry.parents, entry.clock, entry.time, [_facts(event, body) for event, body in entry.events])
+    signed = entry.signatures.get
+    found = [_facts(event, body, signed(event.id)) for event, body in entry.events]
+    return (entry.oid, entry.parents, entry.clock, entry.time, found)
 
 
-def _facts(event: Event, body: bytes) -> tuple[object, ...]:
+def _facts(event: Event, body: bytes, signature: bytes | None) -> tuple[object, ...]:
     fields = event.fields
     name = event.entity_path
     is_change = event.kind == "change"
@@ -102,6 +104,7 @@ def _facts(event: Event, body: bytes) -> tuple[object, ...]:
         link,
         prints,
         conditions,
+        signature,
     )
 
 
@@ -168,7 +171,7 @@ class Batch:
         targets: tuple[str, ...]
         supersedes: tuple[str, ...]
         event_id, clock, row, redacted, newer, body, targets, supersedes, indexed, *more = facts  # type: ignore[assignment]
-        waiting, renames, link, prints, conditions = more
+        waiting, renames, link, prints, conditions, signature = more
         if event_id in self._component or (not self.fresh and self._exists(event_id)):
             return False  # R1: the same id twice is once
         n = order_key(clock, event_id)
@@ -193,6 +196,8 @@ class Batch:
         self._prints += [(mark, n) for mark in prints]  # type: ignore[attr-defined]
         if conditions:
             self._conditions.append((n,))
+        if signature is not None:
+            self.db.execute("INSERT OR REPLACE INTO signatures VALUES (?, ?)", (n, signature))
         if waiting is not None:
             self._unlinked[event_id] = (n, *waiting)  # type: ignore[misc]
         if link is not None:

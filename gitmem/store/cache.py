@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gitmem.store.batch import Facts
 
 #: Raise it whenever a table, or what is put into one, changes: every cache is then rebuilt.
-SCHEMA = 5
+SCHEMA = 6
 FILE_NAME = "cache.sqlite"
 BUSY_TIMEOUT_S = 5.0
 
@@ -64,6 +64,7 @@ CREATE TABLE links(
 CREATE TABLE unlinked(n INTEGER PRIMARY KEY, base TEXT, place TEXT);
 CREATE TABLE prints(mark TEXT, n INTEGER, PRIMARY KEY(mark, n)) WITHOUT ROWID;
 CREATE TABLE conditions(n INTEGER PRIMARY KEY);
+CREATE TABLE signatures(n INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE places(oid TEXT PRIMARY KEY, clock INTEGER, time INTEGER) WITHOUT ROWID;
 CREATE TABLE findings(rule TEXT, severity TEXT, commit_oid TEXT, event TEXT, message TEXT);
 CREATE VIRTUAL TABLE words USING fts5(
@@ -226,7 +227,7 @@ class Cache:
         """Return a checker that knows what this cache was built from."""
         from gitmem.core.history import Checker
 
-        return Checker(form, self._place_of, self._known, self._source)
+        return Checker(form, self._place_of, self._known, self._source, self.quarantined_ids())
 
     def _place_of(self, oid: str) -> tuple[int, int] | None:
         if oid == self.tip:
@@ -290,27 +291,54 @@ class Cache:
             if more:
                 before = self.meta(key)
                 self._set(key, (before if isinstance(before, int) else 0) + more)
+        self._accept()
 
-    def keep_findings(self, findings: Iterable[Finding]) -> None:
+    def keep_findings(self, findings: Sequence[Finding]) -> None:
         """Store what checking noticed, for readers to say so."""
-        from gitmem.core.history import QUARANTINING
-
-        findings = list(findings)
-        bad = sum(finding.rule in QUARANTINING for finding in findings)
-        if bad:
-            self._set("quarantined", self.quarantined() + bad)
         self.db.executemany(
             "INSERT INTO findings VALUES (?, ?, ?, ?, ?)",
             [(f.rule, f.severity, f.commit, f.event, f.message) for f in findings],
         )
+        if findings:
+            self._accept(anew=True)
+
+    def _accept(self, *, anew: bool = False) -> None:
+        """Count the files that are quarantined, and see which of them a person accepted since (F31)."""
+        if not anew and self.meta("quarantined") is None:
+            return  # nearly always: nothing was ever quarantined
+        from gitmem.core import history
+
+        found = [(rowid, finding) for rowid, finding in self._findings() if finding.rule in history.QUARANTINING]
+        if not found:
+            return
+        targets = sorted({finding.event for _, finding in found})
+        rows = self.db.execute(
+            "SELECT e.id, e.body, e.redacted FROM events e WHERE e.kind = 'review' AND e.word IN ('ratify', 'retract')"
+        )
+        reviews = [event for row in rows if history.is_personal_review(event := event_of(*row))]
+        history.accept([finding for _, finding in found], reviews)
+        self.db.executemany(
+            "UPDATE findings SET severity = ? WHERE rowid = ?",
+            [(finding.severity, rowid) for rowid, finding in found],
+        )
+        self._set("quarantined", sum(finding.severity == history.ERROR for _, finding in found))
+        self._set("bad", "\n".join(targets))
+
+    def quarantined_ids(self) -> frozenset[str]:
+        """Return the names of the files that are quarantined, accepted or not."""
+        bad = self.meta("bad")
+        return frozenset(str(bad).split("\n")) if bad else frozenset()
 
     def findings(self) -> list[Finding]:
+        return [finding for _, finding in self._findings()]
+
+    def _findings(self) -> list[tuple[int, Finding]]:
         from gitmem.core.history import Finding
 
-        rows = self.db.execute("SELECT rule, severity, commit_oid, event, message FROM findings ORDER BY rowid")
+        rows = self.db.execute("SELECT rowid, rule, severity, commit_oid, event, message FROM findings ORDER BY rowid")
         return [
-            Finding(rule, message, severity=severity, commit=oid, event=event)
-            for rule, severity, oid, event, message in rows
+            (rowid, Finding(rule, message, severity=severity, commit=oid, event=event))
+            for rowid, rule, severity, oid, event, message in rows
         ]
 
     # --- reading ------------------------------------------------------------------------------
@@ -585,8 +613,13 @@ class Cache:
     def unlinked_count(self) -> int:
         return int(self.db.execute("SELECT COUNT(*) FROM unlinked").fetchone()[0])
 
+    def signature(self, n: int) -> bytes | None:
+        """Return the signature of the event in row `n`, well-formed and unchecked, or None."""
+        row = self.db.execute("SELECT body FROM signatures WHERE n = ?", (n,)).fetchone()
+        return bytes(row[0]) if row else None
+
     def quarantined(self) -> int:
-        """Return how many events of the log were left out because they are damaged."""
+        """Return how many files of the log were left out because they are no events, and no person accepted them."""
         value = self.meta("quarantined")
         return value if isinstance(value, int) else 0
 
@@ -631,6 +664,7 @@ class Cache:
             ("unlinked", "n, base, place"),
             ("prints", "mark, n"),
             ("conditions", "n"),
+            ("signatures", "n, body"),
             ("places", "oid, clock, time"),
             ("findings", "rule, severity, commit_oid, event, message"),
         ):

@@ -118,6 +118,7 @@ def attempt(
 class Process:
     """A running git with its pipes: `stdin` (with `feed`), `stdout` and `stderr` are file descriptors.
 
+    `program` is another one to run in git's place, such as the one that git signs with.
     `stdin_from` connects its input to the stdout of another process, and closes that end here.
     Whoever starts one must end it, with `communicate`, `wait` or `kill`.
     """
@@ -134,6 +135,7 @@ class Process:
         env: Mapping[str, str] | None = None,
         feed: bool = False,
         stdin_from: Process | None = None,
+        program: str = "",
     ) -> None:
         self.args = args
         self.rc: int | None = None
@@ -159,7 +161,8 @@ class Process:
             ours.append(self.stderr)
             theirs.append(write)
             actions.append((os.POSIX_SPAWN_DUP2, write, 2))
-            self.pid = _spawn(command(args, git_dir, cwd), environment(environ, env), actions)
+            words = [program, *args] if program else command(args, git_dir, cwd)
+            self.pid = _spawn(words, environment(environ, env), actions)
         except BaseException:
             for fd in ours:
                 os.close(fd)
@@ -240,18 +243,19 @@ def _spawn(
         # pipe must end quietly.
         if setsid:
             try:
-                return os.posix_spawnp("git", words, env, file_actions=actions, setsigdef=[_SIGPIPE], setsid=True)
+                return os.posix_spawnp(words[0], words, env, file_actions=actions, setsigdef=[_SIGPIPE], setsid=True)
             except NotImplementedError:
                 pass  # a libc without POSIX_SPAWN_SETSID: stay in our session
-        return os.posix_spawnp("git", words, env, file_actions=actions, setsigdef=[_SIGPIPE])
+        return os.posix_spawnp(words[0], words, env, file_actions=actions, setsigdef=[_SIGPIPE])
     except FileNotFoundError:
-        raise GitFailed(
-            what="the program `git` is not on PATH; nothing was written", hint="install git, 2.36 or newer.", rc=None
-        ) from None
+        hint = "install git, 2.36 or newer." if words[0] == "git" else ""
+        what = f"the program `{words[0]}` is not on PATH; nothing was written"
+        raise GitFailed(what=what, hint=hint, rc=None) from None
     except OSError as error:
-        raise GitFailed(what=f"`git` can't be started ({error.strerror}); nothing was written", rc=None) from None
+        what = f"`{words[0]}` can't be started ({error.strerror}); nothing was written"
+        raise GitFailed(what=what, rc=None) from None
     except ValueError as error:  # a NUL in an argument
-        raise GitFailed(what=f"`git` can't be started ({error}); nothing was written", rc=None) from None
+        raise GitFailed(what=f"`{words[0]}` can't be started ({error}); nothing was written", rc=None) from None
 
 
 def _pipe() -> tuple[int, int]:

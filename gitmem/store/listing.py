@@ -12,6 +12,10 @@ from gitmem.core.query import Query
 from gitmem.store.cache import Cache, marks_now
 from gitmem.store.components import birth_trust, event_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.store.signing import Checked
+
 #: Words so common that more events hold them: the newest so many are ranked.
 RANKED_MAX = 1000
 
@@ -24,9 +28,24 @@ class Row:
     superseded_by  ids of the events that supersede it
     score          how well it fits a search, 0-100, or None
     marks          those of seal, mute and pin that it bears now, sorted
+    signature      the bytes of its signature, or None
+    checked        what its signature was found to be, once somebody asked (`Desk.signed`)
     """
 
-    __slots__ = ("commits", "effect", "event", "marks", "n", "reason", "score", "superseded_by", "trust", "verdict")
+    __slots__ = (
+        "checked",
+        "commits",
+        "effect",
+        "event",
+        "marks",
+        "n",
+        "reason",
+        "score",
+        "signature",
+        "superseded_by",
+        "trust",
+        "verdict",
+    )
 
     def __init__(
         self,
@@ -50,6 +69,8 @@ class Row:
         self.commits = commits
         self.superseded_by = superseded_by
         self.score: int | None = None
+        self.signature: bytes | None = None
+        self.checked: Checked | None = None
 
     @property
     def is_shown(self) -> bool:
@@ -356,19 +377,21 @@ def row_of(
         from gitmem.store import past
 
         assert isinstance(cache, past.Past)
-        return past.row_of(cache, row)
+        then = past.row_of(cache, row)
+        then.signature = cache.signature(then.n)
+        return then
     n, event_id, body, redacted, component, akey, key, effect, reason, trust, marks = row
     event = event_of(event_id, body, redacted)
     db = cache.db
     commits = [
-        found[0]
-        for found in db.execute(
+        one[0]
+        for one in db.execute(
             "SELECT commit_oid, MAX(n) FROM links WHERE event = ? GROUP BY commit_oid ORDER BY 2", (event_id,)
         )
     ]
     superseded_by = [
-        found[0]
-        for found in db.execute(
+        one[0]
+        for one in db.execute(
             "SELECT e.id FROM refs r JOIN events e ON e.n = r.n "
             "WHERE r.target = ? AND r.field = 'supersedes' ORDER BY e.n",
             (event_id,),
@@ -385,7 +408,7 @@ def row_of(
                 break
             if str(n) in its_events.split(" "):
                 verdict = its_verdict
-    return Row(
+    found = Row(
         n,
         event,
         trust or birth_trust(event),
@@ -396,6 +419,8 @@ def row_of(
         superseded_by,
         marks_now(marks),
     )
+    found.signature = cache.signature(n)
+    return found
 
 
 def _marks(values: Iterable[object]) -> str:

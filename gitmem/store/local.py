@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Mapping, Sequence
 
 from gitmem.errors import GitFailed
 from gitmem.store.repository import Repository
@@ -40,10 +41,33 @@ class Local:
         except (sqlite3.Error, GitFailed):
             pass
 
+    def signatures(self, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Return what some signatures were found to be, (state, principal), of those that were checked here."""
+        found: dict[str, tuple[str, str]] = {}
+        try:
+            with self._open() as db:
+                for key in keys:
+                    row = db.execute("SELECT state, principal FROM signatures WHERE key = ?", (key,)).fetchone()
+                    if row is not None:
+                        found[key] = row
+        except (sqlite3.Error, GitFailed):
+            pass
+        return found
+
+    def remember_signatures(self, found: Mapping[str, tuple[str, str]]) -> None:
+        """Note what signatures were found to be; it is a function of their keys, so it never grows wrong."""
+        rows = [(key, *told) for key, told in found.items()]
+        try:
+            with self._open() as db:
+                db.executemany("INSERT OR REPLACE INTO signatures VALUES (?, ?, ?)", rows)
+        except (sqlite3.Error, GitFailed):
+            pass
+
     def _open(self) -> _Closing:
         self._repository.make_local_dir()
         db = sqlite3.connect(f"{self._repository.local_dir}/{FILE_NAME}", timeout=1.0)
         db.execute("CREATE TABLE IF NOT EXISTS refusals(key TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID")
+        db.execute("CREATE TABLE IF NOT EXISTS signatures(key TEXT PRIMARY KEY, state TEXT, principal TEXT)")
         return _Closing(db)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Collection
 
 from gitmem.core import policy
 from gitmem.core.policy import FILE_NAME, Policy
@@ -42,19 +43,48 @@ def read(repository: Repository) -> Policy | None:
     data = _bytes(repository)
     if data is None:
         return None
-    import tomllib
-
     try:
-        raw = tomllib.loads(data.decode("utf-8"))
+        raw = _parsed(data)
     except UnicodeDecodeError:
         raise _refusal("is not UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except ValueError as error:
         raise _refusal(f"is no TOML: {error}") from None
     try:
         return policy.checked(raw)
     except policy.BadPolicy as error:
         hint = f"did you mean `{error.nearest}`?" if error.nearest else ""
         raise _refusal(error.what, key=error.key, hint=hint) from None
+
+
+def demanding(repository: Repository, digests: Collection[str]) -> set[str]:
+    """Return those of some digests whose policy demands signed reviews: of the file, or of what it was in any branch.
+
+    A policy that isn't in the repository's history says nothing.
+    """
+    here = read(repository)
+    found = {here.digest: here} if here is not None else {}
+    if not found.keys() >= set(digests):
+        words = ("log", "--all", "--format=", "--raw", "--no-abbrev", "--no-renames", "--", FILE_NAME)
+        lines = repository.git(*words, check=False).decode("utf-8", "replace").splitlines()
+        for oid in dict.fromkeys(line.split()[3] for line in lines if line.startswith(":")):
+            data = repository.try_git("cat-file", "blob", oid)
+            try:
+                older = policy.checked(_parsed(data.out)) if data.rc == 0 else None
+            except ValueError:
+                continue  # it could not be followed then either
+            if older is not None:
+                found[older.digest] = older
+    return {one for one in digests if one in found and found[one].require_signed_reviews}
+
+
+def _parsed(data: bytes) -> dict[str, object]:
+    """Return what TOML says. Raises ValueError."""
+    import tomllib
+
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
 
 
 def _bytes(repository: Repository) -> bytes | None:

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gitmem.core.history import BREAKING, ERROR, WARNING, Checker, Finding
+from gitmem.core.history import BREAKING, ERROR, WARNING, Checker, Entry, Finding, is_personal_review
 from gitmem.errors import GitmemError, NoLog, Refused
 from gitmem.store import ahead
 from gitmem.store.ahead import Ahead
 from gitmem.store.log import Condition, Log
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.repository import LOG_REF, Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.core.events import Event
+    from gitmem.store.signing import Signing
 
 #: Exit statuses by the findings of severity error, the first that applies.
 EXIT_ABSENT, EXIT_INCOMPLETE, EXIT_FINDINGS = 10, 23, 1
@@ -24,7 +29,7 @@ EXIT_ABSENT, EXIT_INCOMPLETE, EXIT_FINDINGS = 10, 23, 1
 class Report:
     """What was checked and what was noticed; `code` is the exit status, 0 where the log is sound."""
 
-    __slots__ = ("code", "commits", "events", "findings", "incremental_from", "newer", "tip")
+    __slots__ = ("code", "commits", "events", "findings", "incremental_from", "newer", "signatures", "tip")
 
     def __init__(self, tip: str, incremental_from: str) -> None:
         self.tip = tip
@@ -33,6 +38,7 @@ class Report:
         self.events = 0
         self.commits = 0
         self.newer = 0
+        self.signatures = 0
         self.code = 0
 
     @property
@@ -112,12 +118,81 @@ def _read(
         for stored in log.walk(tip, known):
             yield stored.oid, stored.commit, stored.tree, stored.files, stored.damaged
 
+    found = _Signatures(repository)
     for oid, commit, tree, files, damaged in parts() if known or not ahead.is_worthwhile(repository) else Ahead(parts):
         before = len(checker.findings)
-        if checker.add(oid, commit, tree, files, damaged) is None:
+        entry = checker.add(oid, commit, tree, files, damaged)
+        if entry is None:
             checker.skip(oid)
             _explain(checker.findings[before:], condition)
+        else:
+            found.add(entry)
     report.findings += checker.finish()
+    report.findings += found.finish()
+    report.signatures = found.count
+
+
+class _Signatures:
+    """The signatures of what was read, checked against the keys that this repository trusts; and those that lack."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.count = 0
+        self._repository = repository
+        self._signing: Signing | None = None
+        self._why_not = ""
+        self._waiting: list[tuple[Event, bytes, bytes]] = []
+        self._at: list[str] = []
+        self._findings: list[Finding] = []
+        self._unsigned: list[tuple[Event, str]] = []
+        self._answered: set[str] = set()  # what a signed review is about
+
+    def add(self, entry: Entry) -> None:
+        for event, body in entry.events:
+            signature = entry.signatures.get(event.id)
+            if signature is not None:
+                self.count += 1
+                self._waiting.append((event, body, signature))
+                self._at.append(entry.oid)
+                if is_personal_review(event):
+                    self._answered.update(event.targets)
+            elif is_personal_review(event) and event.fields.get("policy"):
+                self._unsigned.append((event, entry.oid))
+        if len(self._waiting) >= 256:
+            self._check()
+
+    def finish(self) -> list[Finding]:
+        self._check()
+        if self._why_not:
+            what = f"{self.count:,} signature{'s' if self.count > 1 else ''} not checked: {self._why_not}"
+            self._findings.append(Finding("signature-unchecked", what, severity=WARNING))
+        left = [(event, oid) for event, oid in self._unsigned if event.id not in self._answered]
+        if left:
+            from gitmem.store import policy
+
+            demanding = policy.demanding(self._repository, {str(event.fields["policy"]) for event, _ in left})
+            for event, oid in left:
+                if event.fields["policy"] in demanding:
+                    what = f"event {event.id[:8]} ({event.action}) is not signed, which its policy demands"
+                    self._findings.append(Finding("signature-missing", what, commit=oid, event=event.id))
+        return self._findings
+
+    def _check(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        places, self._at = self._at, []
+        if not waiting:
+            return
+        from gitmem.store import signing
+
+        if self._signing is None:
+            self._signing = signing.Signing(self._repository)
+            self._why_not = self._signing.why_not
+        if self._why_not:
+            return
+        for (event, _, _), oid, found in zip(waiting, places, self._signing.check(waiting)):
+            wrong = signing.reason(event, found)
+            if wrong:
+                rule = f"signature-{found.state}"
+                self._findings.append(Finding(rule, f"event {event.id[:8]}: {wrong}", commit=oid, event=event.id))
 
 
 def _explain(findings: list[Finding], condition: Condition) -> None:

@@ -25,6 +25,8 @@ TRIES_MAX = 40
 PAUSE_MAX_S = 0.05
 
 Decided = Sequence[tuple[Event, bytes]]
+#: Gives the signatures of events, by their ids.
+Sign = Callable[[Decided], dict[str, bytes]]
 
 
 class Appender:
@@ -35,10 +37,10 @@ class Appender:
         self.form = model.repository.form
         self._open_log = open_log
 
-    def append(self, decide: Callable[[Cache], Decided]) -> Entry | None:
+    def append(self, decide: Callable[[Cache], Decided], sign: Sign | None = None) -> Entry | None:
         """Append what `decide` makes of the log as it is, as one commit; None where it makes nothing.
 
-        Whatever `decide` raises passes through, and nothing was written. Raises LogBusy, GitFailed.
+        Whatever `decide` or `sign` raises passes through, and nothing was written. Raises LogBusy, GitFailed.
         """
         with Lock(self.model.repository) as lock:
             for attempt in range(TRIES_MAX):
@@ -46,7 +48,7 @@ class Appender:
                 decided = decide(cache)
                 if not decided:
                     return None
-                entry, stored = self.render(decided, tip)
+                entry, stored = self.render(decided, tip, sign(decided) if sign else None)
                 try:
                     self._publish(stored, entry, tip)
                 except TipMoved:
@@ -77,8 +79,10 @@ class Appender:
             return Cache.in_memory(), None
         return cache, cache.tip
 
-    def render(self, decided: Decided, tip: str | None) -> tuple[Entry, list[tuple[str, bytes]]]:
-        """Return the entry that holds `decided` on top of `tip`, and the objects that store it."""
+    def render(
+        self, decided: Decided, tip: str | None, signatures: dict[str, bytes] | None = None
+    ) -> tuple[Entry, list[tuple[str, bytes]]]:
+        """Return the entry that holds `decided`, signed, on top of `tip`, and the objects that store it."""
         form = self.form
         stored: list[tuple[str, bytes]] = []
         parent = tip
@@ -89,6 +93,9 @@ class Appender:
         for event, body in decided:
             stored.append(("blob", body))
             named.append((event.id + objects.EVENT_SUFFIX, form.oid("blob", body)))
+        for event_id, signature in (signatures or {}).items():
+            stored.append(("blob", signature))
+            named.append((event_id + objects.SIGNATURE_SUFFIX, form.oid("blob", signature)))
         tree = objects.tree(named)
         tree_oid = form.oid("tree", tree)
         events = [event for event, _ in decided]
@@ -98,7 +105,7 @@ class Appender:
         ordered = sorted(decided, key=lambda item: objects.order(item[0]))
         first = ordered[0][0]
         clock = max(event.clock for event in events)
-        return Entry(oid, (parent,), clock, objects.seconds(first.recorded_at), ordered), stored
+        return Entry(oid, (parent,), clock, objects.seconds(first.recorded_at), ordered, signatures), stored
 
     def _publish(self, stored: list[tuple[str, bytes]], entry: Entry, tip: str | None) -> None:
         log = self._open_log()

@@ -56,12 +56,15 @@ PLACES: dict[str, dict[str, str]] = {
     },
     "table": dict.fromkeys(
         """
-        meta events refs names aliases judged waiting decisions counts links unlinked prints conditions places findings
-        words
+        meta events refs names aliases judged waiting decisions counts links unlinked prints conditions signatures
+        places findings words
         """.split(),
         "goes with the file",
     ),
-    "local table": {"refusals": "emptied: what was refused may be a hash of what must not stay"},
+    "local table": {
+        "refusals": "emptied: what was refused may be a hash of what must not stay",
+        "signatures": "emptied: worked out anew when it is asked for",
+    },
 }
 
 #: How long another gc is waited for, in seconds.

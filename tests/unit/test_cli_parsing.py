@@ -80,7 +80,7 @@ def test_an_everyday_command_is_read_without_typer_and_means_the_same(argv: list
         ["record", "-r=why", "users.email", "add"],
         ["assert"],
         ["recrod", "x"],
-        ["rebuild"],
+        ["uninstall"],
         ["init"],
         ["import", "git"],
         ["verify", "--format", "5"],

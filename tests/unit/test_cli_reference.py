@@ -9,10 +9,10 @@ from gitmem.cli.hot_table import HOT
 
 ROOT = Path(reference.__file__).resolve().parent.parent.parent
 
-#: cli.md promises these to be answered without Typer.
+#: These are answered without Typer.
 EVERYDAY = {
     "record", "reject", "supersede", "log", "show", "status", "prior", "blame", "search", "changeset", "assert",
-    "verify",
+    "verify", "review", "stale", "rebuild",
 }  # fmt: skip
 
 

@@ -52,6 +52,6 @@ def verify(
     """  # fmt: skip
 
 
-@command("rebuild", "integrity:rebuild", heading=HEADING)
+@command("rebuild", "integrity:rebuild", heading=HEADING, hot=True)
 def rebuild(as_json: Json = False) -> None:
     """Throw the cache and the notes away and build them again from the log."""

@@ -53,6 +53,7 @@ def record(
     attach: o.Attach = [],
     redact_secrets: o.RedactSecrets = False,
     allow_secret: o.AllowSecret = False,
+    sign: o.Sign = False,
     dry_run: o.DryRun = False,
     as_json: o.Json = False,
 ) -> None:
@@ -93,6 +94,7 @@ def reject(
     attach: o.Attach = [],
     redact_secrets: o.RedactSecrets = False,
     allow_secret: o.AllowSecret = False,
+    sign: o.Sign = False,
     dry_run: o.DryRun = False,
     as_json: o.Json = False,
 ) -> None:
@@ -136,6 +138,7 @@ def supersede(
     attach: o.Attach = [],
     redact_secrets: o.RedactSecrets = False,
     allow_secret: o.AllowSecret = False,
+    sign: o.Sign = False,
     dry_run: o.DryRun = False,
     as_json: o.Json = False,
 ) -> None:

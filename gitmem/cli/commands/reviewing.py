@@ -22,7 +22,7 @@ MarkUntil = Annotated[
 ]
 
 
-@command("review", "reviewing:review", heading=HEADING)
+@command("review", "reviewing:review", heading=HEADING, hot=True)
 def review(
     everything: Annotated[
         bool, typer.Option("--all", help="Also proposals that no verdict rests on.", show_default=False)
@@ -39,6 +39,7 @@ def review(
     reasoning: o.Reasoning = [],
     file: o.ReasoningFile = None,
     all_scopes: o.AllScopes = False,
+    sign: o.Sign = False,
     dry_run: o.DryRun = False,
     as_json: o.Json = False,
 ) -> None:
@@ -59,6 +60,7 @@ def ratify(
     ids: Ids,
     reasoning: o.Reasoning = [],
     file: o.ReasoningFile = None,
+    sign: o.Sign = False,
     dry_run: o.DryRun = False,
     as_json: o.Json = False,
 ) -> None:
@@ -73,6 +75,7 @@ def dispute(
     ids: Ids,
     reasoning: o.Reasoning = [],
     file: o.ReasoningFile = None,
+    sign: o.Sign = False,
     dry_run: o.DryRun = False,
     as_json: o.Json = False,
 ) -> None:
@@ -87,6 +90,7 @@ def retract(
     ids: Ids,
     reasoning: o.Reasoning = [],
     file: o.ReasoningFile = None,
+    sign: o.Sign = False,
     dry_run: o.DryRun = False,
     as_json: o.Json = False,
 ) -> None:
@@ -105,6 +109,7 @@ def resolve(
     ] = None,
     reasoning: o.Reasoning = [],
     file: o.ReasoningFile = None,
+    sign: o.Sign = False,
     dry_run: o.DryRun = False,
     as_json: o.Json = False,
 ) -> None:

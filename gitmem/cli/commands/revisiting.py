@@ -11,7 +11,7 @@ from gitmem.cli.commands import command
 from gitmem.cli.commands.reading import HEADING, MaybeEntity
 
 
-@command("stale", "revisiting:stale", heading=HEADING)
+@command("stale", "revisiting:stale", heading=HEADING, hot=True)
 def stale(
     entity: MaybeEntity = None,
     flags: Annotated[
