@@ -1,7 +1,8 @@
 """Where the program `git-decisions` begins; `python -m gitmem` is the same.
 
-What agents' clients start at each edit, `git decisions hook`, goes to the hooks before anything of the command line is
-loaded: it must be fast, and must never end in a usage error, whose status would stop the edit.
+What agents' clients start goes to its own front end before anything of the command line is loaded: `git decisions
+hook` must be fast, and must never end in a usage error, whose status would stop the edit; `git decisions mcp` keeps
+stdout for its protocol, and looks for a repository until there is one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ def main(argv: list[str] | None = None) -> int:
         if argv is None:
             os._exit(code)  # taking the interpreter apart costs what the agent waits for
         return code
+    if words == ["mcp"]:
+        from gitmem.mcp import entry as server
+
+        return server.main()
     from gitmem.cli import entry
 
     return entry.main(argv)

@@ -355,20 +355,20 @@ def _attempt(attempt: Attempt) -> Json:
 def _attempt_line(attempt: Json, event_id: str) -> str:
     """Return the one-line, self-labelled text that an agent reads."""
     label = f"[{attempt['outcome']} · {attempt['confidence']} · {ids.short(event_id)}]"
-    approach = f" ({_flat(attempt['approach'], 120)})" if attempt["approach"] else ""
-    reason = _flat(attempt["reasoning"], 240) or "no reason is left"
-    parts = [f"{label} {_flat(attempt['entity_path'], 200)}{approach}: {reason}"]
+    approach = f" ({flat(attempt['approach'], 120)})" if attempt["approach"] else ""
+    reason = flat(attempt["reasoning"], 240) or "no reason is left"
+    parts = [f"{label} {flat(attempt['entity_path'], 200)}{approach}: {reason}"]
     if attempt["instead"]:
-        parts.append(f"instead: {_flat(attempt['instead'], 160)}")
+        parts.append(f"instead: {flat(attempt['instead'], 160)}")
     if attempt["stale_when"]:
-        parts.append(f"worth another look when: {_flat(attempt['stale_when'], 160)}")
+        parts.append(f"worth another look when: {flat(attempt['stale_when'], 160)}")
     lifted = attempt["superseded_by"]
     if isinstance(lifted, list) and lifted:
         parts.append(f"re-opened by {', '.join(ids.short(one) for one in lifted)}")
     return " | ".join(parts)
 
 
-def _flat(text: object, most: int) -> str:
+def flat(text: object, most: int) -> str:
     """Bring text to one line of at most `most` characters; recorded text is data, and stays on its line."""
     line = " ".join("".join(c if c.isprintable() else " " for c in str(text or "")).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"

@@ -37,7 +37,14 @@ IMPURE = _names(
 #: Each costs milliseconds at every start.
 SLOW = _names("typing dataclasses subprocess pathlib argparse inspect tempfile shutil logging typer rich pygit2")
 #: The dependencies that only some rooms may load at all.
-ROOMS = {"pygit2": ("store/pygit2_log.py",), "rfc8785": (), "typer": ("cli/",), "rich": ("cli/",)}
+ROOMS = {
+    "mcp": ("mcp/",),
+    "mcp_types": ("mcp/",),
+    "pygit2": ("store/pygit2_log.py",),
+    "rfc8785": (),
+    "rich": ("cli/",),
+    "typer": ("cli/",),
+}
 
 
 def hot(module: str) -> bool:
@@ -174,6 +181,7 @@ ENDS = {
     "hooks/entry.py": "a hook fails open",
     "hooks/agent.py": "an agent's hook fails open, in the dialect of its client",
     "hooks/post_commit.py": "a hook fails open",
+    "mcp/server.py": "a bug in one call must not end the session of an agent",
     "store/ahead.py": "the worker hands its error to the process that waits for it, which raises it again",
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import typing
+from importlib import import_module
 from typing import Literal, NamedTuple
 
 from gitmem.cli import commands
@@ -66,38 +67,27 @@ class Command(NamedTuple):
         return " ".join(["git decisions", self.words, *arguments, *filter(None, [self.needs]), "[options]"])
 
 
+#: The families of commands, in the order of the help text.
+FAMILIES = (
+    "installation",
+    "recording",
+    "reading",
+    "revisiting",
+    "reviewing",
+    "archiving",
+    "redacting",
+    "travelling",
+    "integrity",
+    "commits",
+    "serving",
+)
+
+
 def every() -> list[Command]:
     """Return all commands in the order of the help text."""
     # Importing a family defines its commands.
-    from gitmem.cli.commands import (
-        archiving,
-        commits,
-        installation,
-        integrity,
-        reading,
-        recording,
-        redacting,
-        reviewing,
-        revisiting,
-        travelling,
-    )
-
-    order = [
-        module.HEADING
-        for module in (
-            installation,
-            recording,
-            reading,
-            revisiting,
-            reviewing,
-            archiving,
-            redacting,
-            travelling,
-            integrity,
-            commits,
-        )
-    ]
-    return [_described(defined) for defined in sorted(commands.DEFINED, key=lambda one: order.index(one.heading))]
+    headings = [import_module(f"gitmem.cli.commands.{name}").HEADING for name in FAMILIES]
+    return [_described(defined) for defined in sorted(commands.DEFINED, key=lambda one: headings.index(one.heading))]
 
 
 def _described(defined: Defined) -> Command:
