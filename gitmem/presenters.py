@@ -301,7 +301,7 @@ def _unless_sealed(one: Json) -> Json:
 def _commands(item: Item) -> list[str]:
     """Return the commands that decide an item, each a person's."""
     if item.finding is not None:
-        return ["git decisions verify"]
+        return [f"git decisions {word} {ids.short(item.ids[0])} -r WHY" for word in ("ratify", "redact")]
     if item.decision is not None:
         import shlex
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gitmem import __version__
 from gitmem.cases.typed import nonce
-from gitmem.core import dates, entities, ids
+from gitmem.core import dates, entities
 from gitmem.core.drafts import Stamp, Writer
-from gitmem.errors import AmbiguousId, Refused, UnknownId
+from gitmem.errors import Refused
 from gitmem.store import listing
 from gitmem.store.log import open_log
 from gitmem.store.readmodel import ReadModel
@@ -179,8 +179,15 @@ class Desk:
         return below(os.path.realpath(self.start), top) if top else ""
 
     def names(self, cache: Cache, name: str, scope: str, *, below: bool = True) -> list[tuple[str, str]]:
-        """Return the recorded names of an entity that a read in `scope` sees."""
-        return [pair for pair in listing.names_of(cache, name, below=below) if entities.sees(scope, pair[0])]
+        """Return the recorded names of an entity that a read in `scope` sees.
+
+        Of a file that it sees, also those that it had in other components, or before the components were drawn so.
+        """
+        found = [pair for pair in listing.names_of(cache, name, below=below) if entities.sees(scope, pair[0])]
+        policy = self.policy() if scope and entities.file_of(name) else None
+        if policy is not None and entities.sees(scope, policy.scope_at(entities.file_of(name))):
+            found += [pair for pair in listing.elsewhere(cache, scope, name) if pair not in found]
+        return found
 
     def cache_at(self, as_of: str, known_at: str) -> Cache:
         """Return the cache as of a time (`as_of`), as it was known at one or at a revision of the log (`known_at`)."""
@@ -226,18 +233,12 @@ class Desk:
         except entities.BadName as error:
             raise Refused(field="entity_path", what=f"{typed[:80]!r} names no entity: {error}") from None
 
-    def id(self, cache: Cache, prefix: str) -> str:
-        """Return the one event id that begins with `prefix`. Raises UnknownId, AmbiguousId."""
-        if not ids.is_prefix(prefix):
-            raise UnknownId(id=repr(prefix[:80]), hint="an id is 4 to 64 hex digits; `git decisions log` lists them.")
-        found = cache.ids(prefix)
-        if not found:
-            raise UnknownId(id=prefix)
-        if len(found) > 1:
-            raise AmbiguousId(
-                id=prefix, count=len(found), candidates=", ".join(one[:12] for one in found[:8]), ids=found
-            )
-        return found[0]
+    def id(self, cache: Cache, prefix: str, *, quarantined: bool = False) -> str:
+        """Return the one event id that begins with `prefix`; or the name of what is quarantined.
+
+        Raises UnknownId, AmbiguousId.
+        """
+        return listing.one_id(cache, prefix, quarantined=quarantined)
 
     def commit(self, revision: str) -> str:
         """Return the oid of the commit that `revision` names. Raises Refused."""

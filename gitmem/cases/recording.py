@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gitmem.cases import noting
 from gitmem.cases.desk import Asked
@@ -240,12 +240,13 @@ def follow(desk: Desk, cache: Cache, draft: Draft) -> None:
 
 
 def _resolved(desk: Desk, cache: Cache, draft: Draft) -> Draft:
-    """Return `draft` with whole ids in place of the prefixes that people type."""
+    """Return `draft` with whole ids in place of the prefixes that people type; a ratify may accept what is no event."""
     fields = dict(draft.fields)
+    ratifies = fields.get("action") == "ratify"
     for name in ("supersedes", "targets"):
         given = fields.get(name)
         if isinstance(given, (list, tuple)) and given:
-            fields[name] = sorted({desk.id(cache, str(prefix)) for prefix in given})
+            fields[name] = sorted({desk.id(cache, str(prefix), quarantined=ratifies) for prefix in given})
     return draft.with_fields(fields)
 
 
@@ -256,9 +257,11 @@ def decide_draft(
     from gitmem.core import rules
 
     wanted = rules.wanted(draft)
-    judgement = judged(desk, cache, wanted, besides)
+    moved = listing.elsewhere(cache, *wanted.own) if wanted.own else []
+    bad = cache.quarantined_ids() if draft.kind == "review" else ()
+    judgement = judged(desk, cache, wanted, besides, moved)
     try:
-        return rules.decide(judgement, draft, writer, stamp)
+        return rules.decide(judgement, draft, writer, stamp, elsewhere=moved, quarantined=bad)
     except RuleViolation as refusal:
         if not refusal.fields.get("once"):
             raise
@@ -268,13 +271,22 @@ def decide_draft(
         if not local.was_refused(asked):
             local.refused(asked)
             raise
-    return rules.decide(judgement, draft, writer, stamp, acknowledged=True)
+    return rules.decide(judgement, draft, writer, stamp, acknowledged=True, elsewhere=moved, quarantined=bad)
 
 
-def judged(desk: Desk, cache: Cache, wanted: rules.Wanted, besides: Sequence[Event] = ()) -> Judgement:
+def judged(
+    desk: Desk,
+    cache: Cache,
+    wanted: rules.Wanted,
+    besides: Sequence[Event] = (),
+    elsewhere: Iterable[tuple[str, str]] = (),
+) -> Judgement:
+    """Return what the part of the log comes to that a draft hangs on: `wanted`, and its file `elsewhere`."""
     from gitmem.core.verdicts import judge
 
     components: set[int] = set()
+    for scope, name in elsewhere:
+        components |= cache.components_of([(scope, one) for one in (name, *entities.parents(name))])
     for scope, name, below in wanted.names:
         key = entity_key(name)
         pairs = [(scope, key)]

@@ -10,7 +10,7 @@ shows nobody a command that only somebody else may run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 
 from gitmem.core import approach, entities, events
 from gitmem.core.drafts import Draft, Stamp, Writer
@@ -34,13 +34,15 @@ class Wanted:
 
     names   (scope, canonical entity path, whether what lies below it matters too)
     ids     events whose components matter
+    own     (scope, canonical entity path) of a file that may be closed in other scopes as well, or None
     """
 
-    __slots__ = ("ids", "names")
+    __slots__ = ("ids", "names", "own")
 
-    def __init__(self, names: list[tuple[str, str, bool]], ids: list[str]) -> None:
+    def __init__(self, names: list[tuple[str, str, bool]], ids: list[str], own: tuple[str, str] | None) -> None:
         self.names = names
         self.ids = ids
+        self.own = own
 
 
 class Decided:
@@ -64,23 +66,40 @@ def wanted(draft: Draft) -> Wanted:
     if old:
         names[(scope, old, True)] = None
     kind = CHANGE_TYPES.get(_text(fields.get("change_type")))
+    own: tuple[str, str] | None = None
     if path and not fields.get("source") and (kind == OPENING or fields.get("change_type") == "supersede"):
         for where in (scope, *entities.ancestors_scope(scope)):
             for name in (path, *entities.parents(path)):
                 names.setdefault((where, name, False))
-    return Wanted(list(names), [*_ids(fields, "supersedes"), *_ids(fields, "targets")])
+        if entities.file_of(path):
+            own = (scope, path)
+    return Wanted(list(names), [*_ids(fields, "supersedes"), *_ids(fields, "targets")], own)
 
 
-def decide(judged: Judgement, draft: Draft, writer: Writer, stamp: Stamp, *, acknowledged: bool = False) -> Decided:
+def decide(
+    judged: Judgement,
+    draft: Draft,
+    writer: Writer,
+    stamp: Stamp,
+    *,
+    acknowledged: bool = False,
+    elsewhere: Sequence[tuple[str, str]] = (),
+    quarantined: Container[str] = (),
+) -> Decided:
     """Return what to append for `draft`.
 
     judged         what the events that `wanted` asks for come to
     acknowledged   the writer was shown what else is closed here, and means another thing
+    elsewhere      (scope, name) pairs that are the draft's file as well, in other scopes than its own and those above
+    quarantined    names of files that are no events, which a person may accept (F31)
 
     Raises Refused (the draft itself), UnknownId, RuleViolation, AmbiguousId (an entity with several closings).
     Nothing is written by any of them.
     """
-    return _Guard(judged, checked(draft), writer, stamp, acknowledged).decide()
+    guard = _Guard(judged, checked(draft), writer, stamp, acknowledged)
+    guard.elsewhere = elsewhere
+    guard.quarantined = quarantined
+    return guard.decide()
 
 
 def link(draft: Draft, writer: Writer, stamp: Stamp) -> Decided:
@@ -133,6 +152,8 @@ class _Guard:
         self.imported = bool(self.fields.get("source"))
         self.person = writer.is_person
         self.approach_key = approach.total_key(_text(self.fields.get("approach")))
+        self.elsewhere: Sequence[tuple[str, str]] = ()
+        self.quarantined: Container[str] = ()
 
     # --- the way through ---------------------------------------------------------------------
 
@@ -170,12 +191,14 @@ class _Guard:
         return "person" if self.person else "evidence" if given == "evidence" else "none"
 
     def _known_ids(self) -> None:
-        """G11. What is quarantined can be redacted by its name, and is no event that anything could be judged by."""
+        """G11. What is quarantined can be redacted or accepted by its name, and is no event to be judged by."""
         if self.draft.kind == "redact":
             return
         for name in ("supersedes", "targets"):
             for event_id in _ids(self.fields, name):
-                if self.judged.event(event_id) is None:
+                if self.judged.event(event_id) is None and not (
+                    self.action == "ratify" and event_id in self.quarantined
+                ):
                     raise UnknownId(id=event_id, ids=[event_id])
 
     def _write(self, draft: Draft, basis: str, after: list[str] | None = None) -> Event:
@@ -195,7 +218,9 @@ class _Guard:
         return self.judged.standing_for(event_id)
 
     def _targets(self) -> list[Event]:
-        return [self._event(event_id) for event_id in _ids(self.fields, "targets")]
+        """Return the events that the draft targets; what is quarantined is none."""
+        found = _ids(self.fields, "targets")
+        return [self._event(event_id) for event_id in found if self.judged.event(event_id) is not None]
 
     def _warn(self, sentence: str) -> None:
         self.decided.warnings.append(sentence)
@@ -240,8 +265,18 @@ class _Guard:
         self._neighbours(key)
 
     def _above(self) -> list[Standing]:
-        """Return what closes the entity from above: whole rejects of what it lies below; in scopes above, its own."""
+        """Return what closes the entity from outside its lineage.
+
+        Whole rejects of what it lies below; in scopes above, its own. And what closes its file elsewhere: a file is one
+        thing in the whole repository, so moving it to another component, or drawing the components anew, opens nothing.
+        """
         found: dict[str, Standing] = {}
+        for where, name in self.elsewhere:
+            ours = self.judged.standing(where, name, self.approach_key)
+            for parent in entities.parents(name):
+                if entities.file_of(parent) == entities.file_of(name):
+                    ours += self.judged.wholes(where, parent)
+            found.update((one.event.id, one) for one in ours if not self._is_noted(one))
         for where in (self.scope, *entities.ancestors_scope(self.scope)):
             ours = [] if where == self.scope else self.judged.standing(where, self.path, self.approach_key)
             for parent in entities.parents(self.path):
@@ -451,11 +486,13 @@ class _Guard:
         everything = [one.event for one in self.judged.standing_on(self.scope, self.path)]
         if not everything or "approach" in self.fields:
             over = [one.event for one in self._above()]
+            for where, name in self.elsewhere:
+                over += [one.event for one in self.judged.standing_on(where, name) if one.event not in over]
             hint = "`git decisions status` shows what stands closed."
             if everything:
                 hint = f"closed on it: {self._all_told(everything)}."
             elif over:
-                hint = f"it is closed from above: {self._way_up(over)}."
+                hint = f"it is closed from elsewhere: {self._way_up(over)}."
             raise self._refuse(f"nothing stands closed for {self._subject()}", hint, everything or over)
         by_approach: dict[str, list[Event]] = {}
         for event in everything:
@@ -531,7 +568,8 @@ class _Guard:
             hint = "run this in your own terminal, by hand: no agent and no script may do it for you."
             if self.writer.channel == "agent":
                 hint = f"ask a person to {action} it: “run this in your own terminal”."
-            raise self._refuse(f"only a person may {action} {self._all_told(targets)}".rstrip(), hint, targets)
+            told = self._all_told(targets) or ", ".join(map(short, _ids(self.fields, "targets")))
+            raise self._refuse(f"only a person may {action} {told}".rstrip(), hint, targets)
 
     def _review(self) -> None:
         targets = self._targets()
@@ -540,6 +578,9 @@ class _Guard:
         if self.action == "ratify":
             for event in targets:
                 self._ratify(event)
+            for name in sorted({*_ids(self.fields, "targets")} - {event.id for event in targets}):
+                if self.judged.event(name) is None:
+                    self._warn(f"accepted: {short(name)} stays left out, and `git decisions verify` only warns of it.")
         elif self.action == "resolve":
             for event in targets:
                 if not self.judged.is_side(event.id):

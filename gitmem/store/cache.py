@@ -343,13 +343,14 @@ class Cache:
 
     # --- reading ------------------------------------------------------------------------------
 
-    def ids(self, prefix: str, limit: int = 20) -> list[str]:
-        """Return the event ids that begin with `prefix`, sorted, at most `limit`."""
+    def ids(self, prefix: str, limit: int = 20, *, quarantined: bool = False) -> list[str]:
+        """Return the event ids that begin with `prefix`, sorted, at most `limit`; or also quarantined names."""
         low = prefix.lower()
         rows = self.db.execute(
             "SELECT id FROM events WHERE id >= ? AND id < ? ORDER BY id LIMIT ?", (low, low + "g", limit)
         )
-        return [row[0] for row in rows]
+        bad = [one for one in self.quarantined_ids() if one.startswith(low)] if quarantined else []
+        return sorted({*(row[0] for row in rows), *bad})
 
     def event(self, event_id: str) -> Event | None:
         row = self.db.execute("SELECT id, body, redacted FROM events WHERE id = ?", (event_id,)).fetchone()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gitmem.core import entities, words
+from gitmem.core import entities, ids, words
 from gitmem.core.events import Event
 from gitmem.core.lineages import entity_key
 from gitmem.core.marks import HIDING
 from gitmem.core.query import Query
+from gitmem.errors import AmbiguousId, UnknownId
 from gitmem.store.cache import Cache, marks_now
 from gitmem.store.components import birth_trust, event_of
 
@@ -195,6 +196,44 @@ def names_of(cache: Cache, name: str, scope: str | None = None, *, below: bool =
                 for pair in cache.names_below(alias, its_scope):
                     found[pair] = None
     return list(found)
+
+
+def elsewhere(cache: Cache, scope: str, name: str) -> list[tuple[str, str]]:
+    """Return the (scope, folded name) pairs that are the same file, or the same in it, outside `scope` and those above.
+
+    A file is one thing in a repository, whatever component it lay in when something was recorded about it. Under a
+    name that it had before a move; and under its own, where that lies in the other component: else somebody there
+    may have meant a file of theirs by the same short name.
+    """
+    scopes = cache.scopes()
+    if not scopes or not entities.is_file(entities.file_of(name)):
+        return []  # nearly always: there are no components
+    key = entity_key(name)
+    here = {scope, *entities.ancestors_scope(scope)}
+    found: dict[tuple[str, str], None] = {}
+    for alias in cache.lineage_names(scope, key):
+        file = entities.file_of(alias)
+        for one in (alias, *entities.parents(alias)):
+            if file and entities.file_of(one) == file:
+                for where in cache.scopes_of(one):
+                    if where not in here and (alias != key or file.startswith(entity_key(where) + "/")):
+                        found[where, alias] = None
+    return list(found)
+
+
+def one_id(cache: Cache, prefix: str, *, quarantined: bool = False) -> str:
+    """Return the one event id that begins with `prefix`; or also the name of a file that is quarantined.
+
+    Raises UnknownId, AmbiguousId.
+    """
+    if not ids.is_prefix(prefix):
+        raise UnknownId(id=repr(prefix[:80]), hint="an id is 4 to 64 hex digits; `git decisions log` lists them.")
+    found = cache.ids(prefix, quarantined=quarantined)
+    if not found:
+        raise UnknownId(id=prefix)
+    if len(found) > 1:
+        raise AmbiguousId(id=prefix, count=len(found), candidates=", ".join(one[:12] for one in found[:8]), ids=found)
+    return found[0]
 
 
 def by_ids(cache: Cache, found: Iterable[str]) -> list[Row]:

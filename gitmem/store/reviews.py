@@ -156,7 +156,7 @@ def _unreadable(cache: Cache) -> Iterator[Item]:
     from gitmem.core import history, reviews
 
     for finding in cache.findings():
-        if finding.rule in history.QUARANTINING:
+        if finding.rule in history.QUARANTINING and finding.severity == history.ERROR:
             item = Item(reviews.QUARANTINED)
             item.finding = finding
             yield item

@@ -15,18 +15,16 @@ from collections.abc import Callable, Iterable
 from gitmem.core import events, rewriting, rules
 from gitmem.core.drafts import Draft
 from gitmem.core.events import Event
-from gitmem.core.history import QUARANTINING
-from gitmem.core.ids import is_prefix, short
+from gitmem.core.ids import short
 from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, VERSION
 from gitmem.errors import (
-    AmbiguousId,
     GitFailed,
     Incomplete,
     LogBusy,
     NewerFormat,
     RuleViolation,
-    UnknownId,
 )
+from gitmem.store import listing
 from gitmem.store.archive import Archive
 from gitmem.store.cache import Cache
 from gitmem.store.lock import Lock
@@ -107,7 +105,7 @@ class Redactor:
         """
 
         def order(cache: Cache) -> Order:
-            one = _id(cache, prefix)
+            one = listing.one_id(cache, prefix, quarantined=True)
             forms: dict[str, str] = {}
             scope = ""
             for event_id in copies(cache, one):
@@ -288,20 +286,6 @@ def detach(cache: Cache, repository: Repository, pending: Pending) -> str:
 
 
 # --- what is meant ----------------------------------------------------------------------------
-
-
-def _id(cache: Cache, prefix: str) -> str:
-    """Return the one id that begins with `prefix`, of an event, a tombstone, or a file that is quarantined."""
-    if not is_prefix(prefix):
-        raise UnknownId(id=repr(prefix[:80]), hint="an id is 4 to 64 hex digits; `git decisions log` lists them.")
-    low = prefix.lower()
-    bad = {f.event for f in cache.findings() if f.rule in QUARANTINING and f.event.startswith(low)}
-    found = sorted({*cache.ids(prefix), *bad})
-    if not found:
-        raise UnknownId(id=prefix)
-    if len(found) > 1:
-        raise AmbiguousId(id=prefix, count=len(found), candidates=", ".join(one[:12] for one in found[:8]), ids=found)
-    return found[0]
 
 
 def copies(cache: Cache, event_id: str) -> list[str]:

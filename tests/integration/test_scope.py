@@ -266,3 +266,82 @@ def test_what_is_said_of_a_components_decisions_is_its_own_too(shop, record, cli
         assert event["id"] in _seen(cli, repo, words)
     there = _seen(cli, bill, words)
     assert "Confidential" not in there and "Confidential" in _seen(cli, bill, words, "--all-scopes")
+
+
+# --- a file that moves -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def moved(shop, record, cli, git):
+    """(repository, id): a rejection of one way to do a file of billing, and the file moved to bill by git."""
+    repo = shop()
+    closed = record(repo, "reject", "services/billing/src/code.py", *WORDS, tty=True)
+    assert closed["scope"] == "services/billing"
+    # A plain move of a clean file, recorded for the commit that makes it: the link carries what git saw.
+    git("mv", "services/billing/src/code.py", "services/bill/src/moved.py", cwd=repo)
+    record(repo, "record", "services/bill/src/moved.py", "create", "-r", "It belongs to bill.", "--approach", "move it")
+    git("commit", "-q", "-m", "move", cwd=repo)
+    assert cli("link", "--scan", cwd=repo).code == 0
+    return repo, closed["id"]
+
+
+AGAIN = ("add", "-r", "Let us try.", "--approach", "keep tokens")
+
+
+@pytest.mark.parametrize("name", ["services/bill/src/moved.py", "services/bill/src/moved.py::Vault.keep"])
+def test_a_rejection_goes_with_its_file_into_another_component(name, moved, record, cli):
+    repo, closed = moved
+    bill = repo / "services/bill"
+    if "::" in name:  # the file as a whole, so that what is in it is closed too
+        assert cli("record", f":/{name}", *AGAIN, cwd=bill).code == 0  # it was one way to do the file
+        closed = record(repo, "reject", ":/services/billing/src/code.py", "--whole", "-r", "All of it.", tty=True)["id"]
+    refused = cli("record", f":/{name}", *AGAIN, cwd=bill)
+    assert refused.code == 14 and closed[:8] in refused.stderr and "in scope services/billing" in refused.stderr
+    assert f"git decisions supersede {closed[:8]}" in refused.stderr
+    for tty in (False, True):  # neither an agent's add nor a person's, and no supersede by the new name alone
+        assert cli("record", f":/{name}", *AGAIN, cwd=bill, tty=tty).code == 14
+        unlifted = cli("supersede", f":/{name}", "-r", "It is ours now.", cwd=bill, tty=tty)
+        assert unlifted.code == 14 and closed[:8] in unlifted.stderr
+    # Another way is free, and so is a file of bill's own.
+    assert record(bill, "record", ":/services/bill/src/code.py", *AGAIN)["scope"] == "services/bill"
+    if "::" not in name:
+        record(bill, "record", f":/{name}", "add", "-r", "Another way.", "--approach", "ask the vault")
+    record(bill, "supersede", closed, "-r", "The vault is gone.", tty=True)
+    record(bill, "record", f":/{name}", *AGAIN)
+
+
+def test_what_closes_a_moved_file_is_told_before_it_is_edited(moved, cli):
+    repo, closed = moved
+    bill, billing = repo / "services/bill", repo / "services/billing"
+    told = cli("prior", "src/moved.py", "--json", cwd=bill).json
+    assert told["known"] == "yes" and closed in json.dumps(told)
+    decisions = cli("status", "src/moved.py", "--json", cwd=bill).json["decisions"]
+    assert ("rejected", "services/billing") in {(one["verdict"], one["scope"]) for one in decisions}
+    # A sibling's file stays unseen, and so does everything that isn't about this file.
+    assert closed not in cli("log", "--json", cwd=bill).stdout
+    assert cli("prior", ":/services/billing/src/code.py", "--json", cwd=bill).json["known"] == "nothing"
+    assert closed in cli("prior", ":/services/billing/src/code.py", "--json", cwd=billing).stdout
+
+
+def test_a_person_reopens_a_moved_file_with_the_change(moved, record, cli):
+    repo, closed = moved
+    bill = repo / "services/bill"
+    done = cli("record", "src/moved.py", *AGAIN, "--reopens", "--json", cwd=bill, tty=True)
+    assert done.code == 0, done.stderr
+    lift, added = done.json["events"]
+    assert (lift["supersedes"], added["effect"], added["verdict"]) == ([closed], "applied", "active")
+    assert cli("verify", cwd=repo).code == 0
+
+
+def test_a_rejection_holds_where_the_components_are_drawn_anew(shop, record, cli):
+    repo = shop()
+    closed = record(repo, "reject", "services/billing/src/code.py", *WORDS)["id"]
+    own = record(repo / "services/billing", "reject", "code.py", *WORDS)  # a file of that name at its own place
+    for policy in ("", '[components]\nshop = "services"\n', '[components]\nbilling = ["libs/x", "services/billing"]\n'):
+        (repo / ".decisions.toml").write_text(policy)
+        refused = cli("record", ":/services/billing/src/code.py", *AGAIN, cwd=repo)
+        assert refused.code == 14 and closed[:8] in refused.stderr, policy
+    (repo / ".decisions.toml").write_text(COMPONENTS)
+    # What somebody else meant by a short name is theirs.
+    assert own["scope"] == "services/billing" and own["entity_path"] == "code.py"
+    assert record(repo / "services/bill", "record", "code.py", *AGAIN)["scope"] == "services/bill"
