@@ -287,11 +287,22 @@ class Memory:
 
         return installing.rebuild(self.desk)
 
-    def init(self, *, hooks: bool = True, notes: bool = True, dry_run: bool = False) -> Steps:
-        """Set this repository up: the log's root, hooks, notes. Saying what was so already; again is a no-op."""
+    def init(
+        self,
+        *,
+        hooks: bool = True,
+        notes: bool = True,
+        fetch: bool = True,
+        auto_sync: bool = False,
+        dry_run: bool = False,
+    ) -> Steps:
+        """Set this repository up: the log, from a remote if there is one, hooks, notes. Again is a no-op.
+
+        `auto_sync`: also the hooks that share decisions with each push and pull. Says what was so already.
+        """
         from gitmem.cases import installing
 
-        return installing.init(self.desk, hooks=hooks, notes=notes, dry_run=dry_run)
+        return installing.init(self.desk, hooks=hooks, notes=notes, fetch=fetch, auto_sync=auto_sync, dry_run=dry_run)
 
     def uninstall(self, *, dry_run: bool = False) -> Steps:
         """Take away what `init` set up and what was derived; the log itself stays, unless it is empty."""
@@ -329,6 +340,12 @@ class Memory:
         from gitmem.cases import travelling
 
         return travelling.sync(self.desk, remote, dry_run=dry_run, restore=restore, deadline_s=deadline_s)
+
+    def auto_sync(self, remote: str = "", *, push: bool, deadline_s: float) -> Travelled | None:
+        """Do what `sync` does, or without `push` what `fetch` does, if `decisions.autoSync` asks for it; else None."""
+        from gitmem.cases import travelling
+
+        return travelling.auto_sync(self.desk, remote, push=push, deadline_s=deadline_s)
 
     def probe(self, remote: str = "") -> tuple[str, str]:
         """Ask a remote whether it takes the log, without sending a decision; return its name and the ref.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from gitmem.cases import noting, reading, redacting
+from gitmem.cases import noting, reading, redacting, travelling
 from gitmem.cases.results import Steps
+from gitmem.errors import GitmemError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,19 +27,48 @@ def rebuild(desk: Desk) -> Standing:
     return reading.status(desk)
 
 
-def init(desk: Desk, *, hooks: bool = True, notes: bool = True, dry_run: bool = False) -> Steps:
+def init(
+    desk: Desk,
+    *,
+    hooks: bool = True,
+    notes: bool = True,
+    fetch: bool = True,
+    auto_sync: bool = False,
+    dry_run: bool = False,
+) -> Steps:
     """Do what `Memory.init` says."""
     from gitmem.store import installation
     from gitmem.store.writing import Appender
 
+    steps, remarks = _bring(desk, dry_run=dry_run) if fetch else ([], [])
     there = desk.log().tip() is not None
-    steps = [("start the log at refs/decisions/log", not there and not dry_run, there)]
+    steps.append(("start the log at refs/decisions/log", not there and not dry_run, there))
     if not there and not dry_run:
         Appender(desk.model, desk.log).begin()
-    more, remarks = _take(installation.plan(desk.repository, hooks=hooks, notes=notes), dry_run=dry_run)
+    plan = installation.plan(desk.repository, hooks=hooks, notes=notes, auto_sync=auto_sync)
+    more, said = _take(plan, dry_run=dry_run)
     if not dry_run and notes:
         noting.renote(desk)
-    return Steps(steps + more, remarks, dry_run=dry_run)
+    return Steps(steps + more, remarks + said, dry_run=dry_run)
+
+
+def _bring(desk: Desk, *, dry_run: bool) -> tuple[list[tuple[str, bool, bool]], list[str]]:
+    """Bring the decisions of the remote that this is a clone of, where nothing was seen of them yet."""
+    name = travelling.unseen(desk)
+    if not name:
+        return [], []
+    what = f"bring the decisions of {name} here"
+    if dry_run:
+        return [(f"{what}, if it has any", False, False)], []
+    try:
+        done = travelling.fetch(desk, name).done
+    except GitmemError as error:
+        advice = f" ({error.advice})" if error.advice else ""
+        return [(what, False, False)], [f"The decisions of {name} did not come: {error.message}{advice}"]
+    if not done.theirs:
+        return [], []
+    count = f"{done.came:,} event{'' if done.came == 1 else 's'}"
+    return [(f"{what} ({count})", True, False)], []
 
 
 def _take(plan: Iterable[Step], *, dry_run: bool) -> tuple[list[tuple[str, bool, bool]], list[str]]:

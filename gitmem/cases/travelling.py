@@ -44,6 +44,26 @@ def sync(
     return _told(desk, done)
 
 
+def auto_sync(desk: Desk, name: str, *, push: bool, deadline_s: float) -> Travelled | None:
+    """Do what `Memory.auto_sync` says."""
+    from gitmem.sync.remotes import Settings
+
+    settings = Settings(desk.repository)
+    name = name or settings.default()
+    if not settings.is_set("decisions.autosync") or name not in settings.names:
+        return None
+    return sync(desk, name, deadline_s=deadline_s) if push else fetch(desk, name, deadline_s=deadline_s)
+
+
+def unseen(desk: Desk) -> str:
+    """Return the remote that git would take, if nothing was seen of its log yet; else ""."""
+    from gitmem.sync.remotes import Settings
+
+    settings = Settings(desk.repository)
+    name = settings.default()
+    return name if name and not settings.remote(name).seen() else ""
+
+
 def probe(desk: Desk, name: str = "") -> tuple[str, str]:
     """Do what `Memory.probe` says."""
     from gitmem.store.writing import Appender

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from gitmem import presenters
 from gitmem.cli.terminal import Io
 from gitmem.cli.text import EMPTY, Line, paragraphs
+from gitmem.errors import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +16,23 @@ if TYPE_CHECKING:
     from gitmem.memory import Memory
 
 
-def init(memory: Memory, io: Io, *, no_hooks: bool, no_notes: bool, dry_run: bool, as_json: bool) -> int:
-    answer = presenters.init(memory.init(hooks=not no_hooks, notes=not no_notes, dry_run=dry_run))
+def init(
+    memory: Memory,
+    io: Io,
+    *,
+    no_hooks: bool,
+    no_notes: bool,
+    no_fetch: bool,
+    auto_sync: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    if auto_sync and no_hooks:
+        raise Usage(what="--auto-sync is done by hooks, so it goes not with --no-hooks", command="init")
+    result = memory.init(
+        hooks=not no_hooks, notes=not no_notes, fetch=not no_fetch, auto_sync=auto_sync, dry_run=dry_run
+    )
+    answer = presenters.init(result)
     return _told(io, answer, as_json=as_json)
 
 

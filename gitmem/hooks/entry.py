@@ -6,6 +6,7 @@ rules of its own.
 The rules of a guest in somebody's `git commit`: the exit status is always 0; what went wrong is one line
 on stderr; after `STOP_S` it is over; nothing is started over the network; and nothing happens at all inside
 a hook that gitmem's own git started. A commit whose hook failed is found later by `git decisions link`.
+Automatic sync, which is only there where somebody asked for it, uses the network, and has `SYNC_STOP_S`.
 
 The shim starts this file by its path with `python -I -S`, so that neither the user's environment nor a
 slow `.pth` file has a say; only the standard library is needed until something must be written.
@@ -23,8 +24,12 @@ HOOK = "GITMEM_HOOK"
 #: A commit never waits longer than this.
 STOP_S = 2.0
 
+#: A push or a pull with automatic sync waits so long at most; its network has a little less.
+SYNC_STOP_S = 6.0
+
 EVENTS = ("post-commit", "post-rewrite")
-READS_STDIN = ("post-rewrite",)
+SYNC_EVENTS = ("pre-push", "post-merge")
+READS_STDIN = ("post-rewrite", "pre-push")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -64,6 +69,13 @@ def _agent(argv: list[str]) -> int:
 
 
 def _handle(event: str, args: list[str], given: bytes) -> None:
+    if event in SYNC_EVENTS:
+        from gitmem.hooks import auto_sync
+
+        told = auto_sync.before_push(args[0] if args else "") if event == "pre-push" else auto_sync.after_merge()
+        if told:
+            _write(f"gitmem: {told}\n")
+        return
     if event not in EVENTS:
         raise ValueError(f"this gitmem has no hook for {event!r}")
     from gitmem.hooks import post_commit
@@ -79,7 +91,13 @@ def _say(event: str, error: BaseException) -> None:
     said = " ".join(str(error).split()) or type(error).__name__
     if not hasattr(error, "hint"):  # no GitmemError: a bug, whose class is half of what is known of it
         said = f"{type(error).__name__}: {said}"
-    _write(f"gitmem: {event or 'hook'}: {said[:400]} (git is done; `git decisions link` finds what is missing)\n")
+    _write(f"gitmem: {event or 'hook'}: {said[:400]} ({_later(event)})\n")
+
+
+def _later(event: str) -> str:
+    if event in SYNC_EVENTS:
+        return "git goes on; `git decisions sync` does it later"
+    return "git is done; `git decisions link` finds what is missing"
 
 
 def _write(text: str) -> None:
@@ -96,11 +114,11 @@ def _stop_in_time(event: str) -> None:
     import _thread
     import time
 
+    stop_s = SYNC_STOP_S if event in SYNC_EVENTS else STOP_S
+
     def stop() -> None:
-        time.sleep(STOP_S)
-        _write(
-            f"gitmem: {event}: stopped after {STOP_S:g} s (git is done; `git decisions link` finds what is missing)\n"
-        )
+        time.sleep(stop_s)
+        _write(f"gitmem: {event}: stopped after {stop_s:g} s ({_later(event)})\n")
         os._exit(0)
 
     _thread.start_new_thread(stop, ())

@@ -23,20 +23,22 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from gitmem.errors import GitFailed
 from gitmem.store.repository import Repository
 
-#: The hooks that gitmem needs, and those to which git gives something on stdin.
+#: The hooks that gitmem needs, those of automatic sync (only where it is asked for), and those to which git gives
+#: something on stdin.
 EVENTS = ("post-commit", "post-rewrite")
-READS_STDIN = ("post-rewrite",)
+SYNC_EVENTS = ("pre-push", "post-merge")
+READS_STDIN = ("post-rewrite", "pre-push")
+AUTO_SYNC = "decisions.autoSync"
 
 BEGIN = "# >>> gitmem >>>"
 END = "# <<< gitmem <<<"
 PREVIOUS = ".gitmem-prev"
 PROGRAM = "git-decisions-hook"
-NOT_FOUND = f"gitmem: {PROGRAM} was not found; git is done, and \\`git decisions link\\` finds this commit later"
 
 #: From this git on hooks can stand in the configuration.
 CONFIG_HOOKS = (2, 54)
@@ -95,16 +97,23 @@ def plan(
     *,
     hooks: bool = True,
     notes: bool = True,
+    auto_sync: bool = False,
     git_version: tuple[int, ...] | None = None,
     program: Program | None = None,
 ) -> list[Step]:
     """Return the steps that set `repository` up, those that are done already included.
 
+    `auto_sync`: also those of automatic sync, which are there as well where `decisions.autoSync` is set already.
     `git_version` and `program` (who is to be called) are found out where they are not given.
     """
     steps = []
+    settings = Settings(repository)
+    if auto_sync:
+        steps.append(_plan_auto_sync(settings))
     if hooks:
-        steps += _plan_hooks(repository, git_version or version(repository), program or Program.running())
+        syncs = auto_sync or settings.effective(AUTO_SYNC, kind="bool") == "true"
+        events = (*EVENTS, *SYNC_EVENTS) if syncs else EVENTS
+        steps += _plan_hooks(repository, events, git_version or version(repository), program or Program.running())
     if notes:
         steps.append(_plan_notes(repository))
     return steps
@@ -114,7 +123,7 @@ def plan_removal(repository: Repository) -> list[Step]:
     """Return a step for each thing of ours that is there; `undo` takes it away."""
     steps: list[Step] = []
     settings = Settings(repository)
-    for event in EVENTS:
+    for event in (*EVENTS, *SYNC_EVENTS):
         if settings.has(f"hook.{_name(event)}.command"):
             step = Step(
                 f"remove the {event} hook from the configuration", done=True, undo=_config_hook(settings, event)[1]
@@ -183,6 +192,8 @@ def shim(event: str, program: Program, previous: str = "") -> str:
         if event == "post-commit"
         else ""
     )
+    if event == "pre-push":
+        busy = ' || [ "$gitmem_status" -ne 0 ]'  # the hook before stopped this push
     lines = [
         "#!/bin/sh",
         f"{BEGIN} tells gitmem; `git decisions uninstall` takes these lines out again and nothing else",
@@ -202,7 +213,7 @@ def shim(event: str, program: Program, previous: str = "") -> str:
         f'elif gitmem_script=$(command -v "$gitmem_script" || command -v {PROGRAM}); then',
         f'    {give}"$gitmem_script" {event} "$@" || :',
         "else",
-        f'    echo "{NOT_FOUND}" >&2',
+        f'    echo "{_not_found(event)}" >&2',
         "fi",
         "(exit $gitmem_status)",
         END,
@@ -210,11 +221,18 @@ def shim(event: str, program: Program, previous: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
+def _not_found(event: str) -> str:
+    if event in SYNC_EVENTS:
+        return f"gitmem: {PROGRAM} was not found; git goes on, and \\`git decisions sync\\` does it later"
+    return f"gitmem: {PROGRAM} was not found; git is done, and \\`git decisions link\\` finds this commit later"
+
+
 def snippet(event: str) -> str:
     """Return the lines that call gitmem from a hook file that a team shares: without a path of this machine."""
+    does = "shares decisions" if event in SYNC_EVENTS else "gives decisions their commit"
     # Short lines, to be copied from a terminal; right under `sh -e`, as husky runs them.
     return (
-        "# gitmem: gives decisions their commit, and never fails git\n"
+        f"# gitmem: {does}, and never fails git\n"
         f"p=$(git config decisions.program || command -v {PROGRAM} || :)\n"
         'if [ -x "$p" ]; then\n'
         f'    "$p" {event} "$@" || :\n'
@@ -233,23 +251,44 @@ def version(repository: Repository) -> tuple[int, ...]:
     return tuple(int(part) for part in found.groups()) if found else (0,)
 
 
-def _plan_hooks(repository: Repository, git_version: tuple[int, ...], program: Program) -> list[Step]:
+def _plan_hooks(
+    repository: Repository, events: Sequence[str], git_version: tuple[int, ...], program: Program
+) -> list[Step]:
     settings = Settings(repository)
     if settings.effective("decisions.installHooks", kind="bool") == "false":
         return [Step("leave the hooks alone (decisions.installHooks is false)", done=True)]
     folder = _folder(repository)
     if git_version >= CONFIG_HOOKS:
-        return [_plan_config_hook(repository, settings, event, program) for event in EVENTS]
+        return [_plan_config_hook(repository, settings, event, program) for event in events]
     manager = _manager(repository, folder)
     # A manager that came after us and left our script in its place is no reason to take it away.
-    if manager and not all(_block(_read(os.path.join(folder, event)) or "") for event in EVENTS):
+    if manager and not all(_block(_read(os.path.join(folder, event)) or "") for event in events):
         steps = [_plan_program(settings, program)] if program.script else []
-        return steps + [_plan_snippet(repository, folder, event, manager) for event in EVENTS]
-    return [_plan_script(folder, event, program) for event in EVENTS]
+        return steps + [_plan_snippet(repository, folder, event, manager) for event in events]
+    return [_plan_script(folder, event, program) for event in events]
 
 
 def _what(event: str) -> str:
-    return "after each commit" if event == "post-commit" else "after an amend or a rebase"
+    return _WHEN[event]
+
+
+_WHEN = {
+    "post-commit": "after each commit",
+    "post-rewrite": "after an amend or a rebase",
+    "pre-push": "before each push, so that decisions go along",
+    "post-merge": "after each pull, so that decisions come along",
+}
+
+
+def _plan_auto_sync(settings: Settings) -> Step:
+    def apply() -> str:
+        settings.set(AUTO_SYNC, "true")
+        settings.add(SET_BY_US, f"{AUTO_SYNC}=true")
+        return ""
+
+    done = settings.effective(AUTO_SYNC, kind="bool") == "true"
+    sentence = f"share decisions with each push and pull ({AUTO_SYNC} = true)"
+    return Step(sentence, done=done, apply=apply, undo=_unset(settings, AUTO_SYNC, "true"))
 
 
 # 1. in the configuration
@@ -269,7 +308,7 @@ def config_command(event: str, program: Program) -> str:
     for name in (program.script, PROGRAM):
         if name:
             calls.append(f'command -v {_quote(name)} >/dev/null && exec {_quote(name)} {event} "$@"')
-    calls.append(f'echo "{NOT_FOUND}" >&2')
+    calls.append(f'echo "{_not_found(event)}" >&2')
     return f"sh -c {_quote('; '.join(calls))} gitmem"
 
 
@@ -490,7 +529,7 @@ def _plan_snippet(repository: Repository, folder: str, event: str, manager: str)
     where, lines = _to_add(folder, event, manager)
     remark = (
         f"{manager} manages the hooks here. To have gitmem called {_what(event)}, add to {where}:\n\n"
-        f"{_indented(lines)}\nWithout it `git decisions link` finds the same."
+        f"{_indented(lines)}\nWithout it `git decisions {'sync' if event in SYNC_EVENTS else 'link'}` does the same."
     )
     sentence = f"leave {event} to {manager}, which manages the hooks here"
     return Step(sentence, done=True, remark=remark)
@@ -704,4 +743,4 @@ def _remove_if_empty(folder: str) -> None:
 
 def shims() -> Mapping[str, str]:
     """Return the files of `githooks/`: the same scripts for a hook folder that is shared, without paths."""
-    return {event: shim(event, Program()) for event in EVENTS}
+    return {event: shim(event, Program()) for event in (*EVENTS, *SYNC_EVENTS)}

@@ -21,6 +21,8 @@ from gitmem.store import git
 from gitmem.store.git import Process, Result
 
 LOG_REF = "refs/decisions/log"
+#: Below it, by remote: what was last seen of each remote's log (F20).
+SEEN_REFS = "refs/decisions-remotes/"
 
 #: A stat younger than this may belong to two contents (file systems with whole-second times).
 RACY_S = 2.0

@@ -19,6 +19,7 @@ from gitmem.store.cache import Cache, CacheDoubt
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log
 from gitmem.store.readmodel import ReadModel
+from gitmem.store.repository import Repository
 
 
 class BroughtBack(Exception):
@@ -49,7 +50,7 @@ class Upkeep:
         log = self.model.open_log()
         tip = log.tip()
         if tip is None:
-            raise NoLog()
+            raise absent(self.model.repository)
         if cache is None:
             return self.rebuilt(seen)
         if cache.tip == tip:
@@ -98,7 +99,7 @@ class Upkeep:
         log = self.model.open_log()
         tip = log.tip()
         if tip is None:
-            raise NoLog()
+            raise absent(self.model.repository)
         try:
             lock = BuildLock(self.model.repository)
             lock.__enter__()
@@ -176,6 +177,24 @@ class Upkeep:
         cache.keep_findings(checker.findings)
         cache.db.execute("COMMIT")
         return self.model.use(cache)
+
+
+def absent(repository: Repository) -> NoLog:
+    """Return the error for a repository without a log; in a clone it says that a remote may have one."""
+    import re
+
+    try:
+        with open(repository.common_dir + "/config", encoding="utf-8", errors="replace") as file:
+            found = re.findall(r'^\s*\[remote "([^"]+)"\]', file.read(), re.MULTILINE)
+    except OSError:
+        found = []
+    if not found:
+        return NoLog()
+    name = "origin" if "origin" in found else found[0]
+    return NoLog(
+        hint=f"if {name} has one, `git decisions init` brings it here and sets this clone up (`git decisions fetch` "
+        "only brings it); else it starts one."
+    )
 
 
 def brought_back(findings: list[Finding]) -> frozenset[str]:

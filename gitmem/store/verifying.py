@@ -15,7 +15,7 @@ from gitmem.store import ahead
 from gitmem.store.ahead import Ahead
 from gitmem.store.log import Condition, Log
 from gitmem.store.readmodel import ReadModel
-from gitmem.store.repository import LOG_REF, Repository
+from gitmem.store.repository import LOG_REF, SEEN_REFS, Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def verify(
                 )
             )
         checkpoint = ""  # what is below it is not below the tip: read everything
+    _compare_seen(repository, log, tip, report)
     checker = Checker(repository.form)
     known: list[str] = []
     if checkpoint and not full:
@@ -101,6 +102,24 @@ def verify(
     report.newer = checker.newer
     report.code = _exit(report.findings)
     return report
+
+
+def _compare_seen(repository: Repository, log: Log, tip: str, report: Report) -> None:
+    """Hold the log to what was last seen of each remote: those tips are checkpoints, too."""
+    listed = repository.git("for-each-ref", "--format=%(refname) %(objectname)", SEEN_REFS, check=False)
+    for line in listed.decode("utf-8", "replace").splitlines():
+        ref, _, oid = line.partition(" ")
+        if log.contains(tip, oid) or _was_redacted_since(repository, log, tip, oid):
+            continue
+        name = ref.removeprefix(SEEN_REFS).removesuffix("/log")
+        report.findings.append(
+            Finding(
+                "checkpoint",
+                f"the tip {tip[:12]} does not hold what was last seen of {name}, {oid[:12]} "
+                f"(`git decisions fetch {name}` joins the two)",
+                commit=oid,
+            )
+        )
 
 
 def _read(

@@ -29,17 +29,15 @@ from gitmem.store.archive import unlink
 from gitmem.store.lock import is_running
 from gitmem.store.log import tree_of
 from gitmem.store.plumbing_log import WRITING, chunks
-from gitmem.store.repository import LOG_REF, Repository, unwritable
+from gitmem.store.repository import LOG_REF, SEEN_REFS, Repository, unwritable
 from gitmem.sync import notes, quarantine
-
-REMOTES = "refs/decisions-remotes/"
 
 #: Every place that gitmem copies the content of an event to, and how a redacted event leaves it. A test compares this
 #: with the refs, the files and the tables that there are; what is new needs a way out here.
 PLACES: dict[str, dict[str, str]] = {
     "ref": {
         LOG_REF: "rewritten; its reflog loses what the old log reached",
-        REMOTES + "*/log": "moved to its counterpart; its reflog loses what the old log reached",
+        SEEN_REFS + "*/log": "moved to its counterpart; its reflog loses what the old log reached",
         notes.REF: "built anew from the log; it has no history, and its earlier objects are purged",
         archive.REF: "built anew without what was attached to it; it has no history, earlier objects are purged",
     },
@@ -250,7 +248,7 @@ def size_of_packs(repository: Repository, doomed: Iterable[str]) -> int:
 
 def _let_go(repository: Repository, pending: Pending) -> None:
     """Make everything of ours forget the old log: reflogs, and the files in which git notes what it just did."""
-    listed = repository.git("for-each-ref", "--format=%(refname)", REMOTES).decode("utf-8", "replace").split()
+    listed = repository.git("for-each-ref", "--format=%(refname)", SEEN_REFS).decode("utf-8", "replace").split()
     for ref in (LOG_REF, archive.REF, *listed):
         words = ("reflog", "expire", "--expire=never", "--expire-unreachable=now", ref)
         repository.try_git(*WRITING, *words)  # 1 where the ref has no reflog

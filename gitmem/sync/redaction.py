@@ -31,7 +31,7 @@ from gitmem.store.lock import Lock
 from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.plumbing_log import WRITING
 from gitmem.store.readmodel import ReadModel
-from gitmem.store.repository import Repository
+from gitmem.store.repository import SEEN_REFS, Repository
 from gitmem.store.writing import TRIES_MAX, Appender
 from gitmem.sync import purge
 from gitmem.sync.purge import Pending, Purged
@@ -209,7 +209,7 @@ def tracking(log: Log, repository: Repository, work: rewriting.Rewriting, *known
     """Return where the refs of what was last seen of remotes have to go: ref -> (now, then)."""
     found = {}
     format = "--format=%(refname) %(objectname)"
-    listed = repository.git("for-each-ref", format, purge.REMOTES).decode("utf-8", "replace")
+    listed = repository.git("for-each-ref", format, SEEN_REFS).decode("utf-8", "replace")
     walked = list(known)
     for line in listed.splitlines():
         ref, _, oid = line.partition(" ")

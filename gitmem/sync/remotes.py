@@ -16,9 +16,8 @@ from collections.abc import Mapping
 from gitmem.errors import GitFailed, Refused, RemoteRefused, Usage
 from gitmem.store import git
 from gitmem.store.git import Result
-from gitmem.store.repository import LOG_REF, Repository
+from gitmem.store.repository import LOG_REF, SEEN_REFS, Repository
 
-SEEN = "refs/decisions-remotes/"
 #: How long a remote may keep a process waiting that nobody watches; `decisions.timeout` says otherwise.
 TIMEOUT_S = 120.0
 #: Names to try where a host does not take ours, the least odd first.
@@ -55,7 +54,7 @@ class Remote:
         self.repository = repository
         self.name = name
         self.ref = ref
-        self.seen_ref = f"{SEEN}{name}/log"
+        self.seen_ref = f"{SEEN_REFS}{name}/log"
         self._interactive = os.isatty(2) and deadline_s is None
         self._timeout_s = timeout_s if timeout_s or self._interactive else TIMEOUT_S
         self._deadline = None if deadline_s is None else time.monotonic() + deadline_s

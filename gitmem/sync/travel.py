@@ -21,12 +21,12 @@ from gitmem.errors import LogBusy, NoLog, Refused, RemoteRewound
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.readmodel import ReadModel
-from gitmem.store.repository import Repository
+from gitmem.store.repository import SEEN_REFS, Repository
 from gitmem.store.writing import TRIES_MAX
 from gitmem.sync import adoption, joins
 from gitmem.sync.purge import Purged
 from gitmem.sync.quarantine import Quarantine
-from gitmem.sync.remotes import SEEN, Remote
+from gitmem.sync.remotes import Remote
 
 #: How often a push that lost a race fetches, joins and tries again, and the longest pause before it does.
 PUSHES_MAX = 12
@@ -253,7 +253,7 @@ class Traveller:
         return done.went
 
     def _seen_anywhere(self) -> list[str]:
-        listed = self.repository.git("for-each-ref", "--format=%(objectname)", SEEN)
+        listed = self.repository.git("for-each-ref", "--format=%(objectname)", SEEN_REFS)
         return listed.decode("ascii", "replace").split()
 
     def _check(self, event: Event) -> None:

@@ -88,6 +88,10 @@ def test_a_remote_that_we_never_joined_is_cleaned_as_well(log, cli, git):
     git("fetch", "--quiet", clone, f"{REF}:refs/decisions-remotes/clone/log", cwd=repo)
     redacted(cli, repo, bad)
     assert found_in(git, repo, SECRET) == [] and found_in(git, repo, "Theirs.")
+    # What was seen and never joined is a checkpoint that our log does not hold.
+    done = cli("verify", "--json", cwd=repo)
+    assert [finding["rule"] for finding in done.json["findings"]] == ["checkpoint"]
+    git("update-ref", "-d", "refs/decisions-remotes/clone/log", cwd=repo)
     is_sound(git, cli, repo)
 
 

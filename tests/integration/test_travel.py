@@ -3,64 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from taken_out import SECRET, found_in, git_dir, is_sound, record
-
-REF = "refs/decisions/log"
-SEEN = "refs/decisions-remotes/origin/log"
-
-
-def tip(git, repo: Path, ref: str = REF) -> str:
-    return git("rev-parse", "-q", "--verify", ref, cwd=repo, check=False)
-
-
-def said(cli, repo: Path, *args: str, code: int = 0, tty: bool = False, env=None):
-    """Run a command that speaks JSON; its answer, or its error."""
-    done = cli(*args, "--json", cwd=repo, tty=tty, env=env)
-    assert done.code == code, done.stdout + done.stderr
-    return done.json if code == 0 else done.json["error"]
-
-
-def objects_of(git, repo: Path) -> set[str]:
-    return set(git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)", cwd=repo).split())
-
-
-def state_of(git, repo: Path) -> tuple[str, set[str], str, list[str]]:
-    """All that a refusal must leave as it was: refs, objects, configuration, and git's notes of what it did."""
-    top = git_dir(repo)
-    loose = [name for name in ("FETCH_HEAD", "ORIG_HEAD", "packed-refs") if (top / name).exists()]
-    return git("for-each-ref", cwd=repo), objects_of(git, repo), (top / "config").read_text(), loose
-
-
-@pytest.fixture
-def hub(make_repo) -> Path:
-    return make_repo("bare", name="hub")
-
-
-@pytest.fixture
-def clones(hub, make_repo, git, tmp_path) -> tuple[Path, Path]:
-    """Two clones of one bare repository with some code in it."""
-    source = make_repo(name="source")
-    git("push", "--quiet", hub, "main", cwd=source)
-    for name in ("one", "two"):
-        git("clone", "--quiet", hub, name, cwd=tmp_path)
-    return tmp_path / "one", tmp_path / "two"
-
-
-@pytest.fixture
-def shared(clones, cli) -> tuple[Path, Path, list[str]]:
-    """Two clones that have the same three events, and the hub too."""
-    one, two = clones
-    ids = [record(cli, one, "record", f"users.c{n}", "add", "-r", f"Reason {n}.") for n in range(3)]
-    assert said(cli, one, "push")["sent"] == 3
-    assert said(cli, two, "fetch")["received"] == 3
-    return one, two, ids
-
+from taken_out import SECRET, found_in, is_sound, record
+from travelling import REF, SEEN, a_hub, clones_that_share, objects_of, said, script_at, state_of, tip, two_clones  # noqa: F401
 
 # --- there and back ---------------------------------------------------------------------------
 
@@ -356,12 +305,6 @@ def test_a_redaction_is_not_forced_over_what_nobody_proved(leaked, hub, cli, git
 # --- the network ------------------------------------------------------------------------------
 
 
-def script(place: Path, text: str) -> str:
-    place.write_text(f"#!/bin/sh\n{text}\n")
-    place.chmod(place.stat().st_mode | stat.S_IXUSR)
-    return str(place)
-
-
 @pytest.mark.parametrize(
     ("ssh", "words"),
     [
@@ -379,7 +322,7 @@ def test_what_goes_wrong_with_a_network_is_one_sentence_and_nothing_changed(shar
     git("config", "decisions.timeout", "1", cwd=one)
     record(cli, one, "record", "a.b", "add", "-r", "Mine.")
     before = state_of(git, one)
-    env = {"GIT_SSH_COMMAND": script(tmp_path / "ssh", ssh), "GIT_SSH_VARIANT": "ssh"}
+    env = {"GIT_SSH_COMMAND": script_at(tmp_path / "ssh", ssh), "GIT_SSH_VARIANT": "ssh"}
     for command in ("fetch", "push", "sync"):
         done = cli(command, "far", cwd=one, env=env)
         assert done.code == 30 and done.stdout == ""
@@ -393,7 +336,7 @@ def test_what_goes_wrong_with_a_network_is_one_sentence_and_nothing_changed(shar
 def test_no_password_is_asked_for_where_nobody_would_see_it(shared, tmp_path, cli, git):
     one, _, _ = shared
     note = tmp_path / "asked"
-    ssh = script(tmp_path / "ssh", f'echo "prompt=$GIT_TERMINAL_PROMPT" > {note}; exit 255')
+    ssh = script_at(tmp_path / "ssh", f'echo "prompt=$GIT_TERMINAL_PROMPT" > {note}; exit 255')
     git("remote", "add", "far", "git@example.org:team/x.git", cwd=one)
     env = {"GIT_SSH_COMMAND": ssh, "GIT_SSH_VARIANT": "ssh", "GIT_TERMINAL_PROMPT": None}
     cli("fetch", "far", cwd=one, env=env)
@@ -424,7 +367,7 @@ def test_a_host_that_hides_the_ref_is_told_with_the_setting_to_try(clones, hub, 
 
 def test_a_hook_of_the_host_is_quoted(clones, hub, cli, git):
     one, _ = clones
-    script(hub / "hooks/pre-receive", "echo 'only on Mondays' >&2; exit 1")
+    script_at(hub / "hooks/pre-receive", "echo 'only on Mondays' >&2; exit 1")
     record(cli, one, "record", "a.b", "add", "-r", "Mine.")
     error = said(cli, one, "push", code=32)
     assert "only on Mondays" in error["hint"] and tip(git, hub) == ""
@@ -486,7 +429,7 @@ def test_a_partial_clone_gets_the_whole_log(shared, hub, cli, git, tmp_path):
 def test_in_a_hook_that_git_started_it_is_the_same_repository(shared, hub, cli, git):
     one, _, _ = shared
     record(cli, one, "record", "a.b", "add", "-r", "Mine.")
-    script(one / ".git/hooks/post-commit", 'cd / && "$GITMEM" sync --json > "$OUT" 2>&1')
+    script_at(one / ".git/hooks/post-commit", 'cd / && "$GITMEM" sync --json > "$OUT" 2>&1')
     out = one.parent / "out"
     from conftest import SCRIPTS
 

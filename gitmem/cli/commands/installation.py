@@ -18,14 +18,18 @@ def init(
         bool, typer.Option("--no-hooks", help="Install no git hooks; `git decisions link` does their work when asked.")
     ] = False,
     no_notes: Annotated[bool, typer.Option("--no-notes", help="Don't show decisions in plain `git log`.")] = False,
+    no_fetch: Annotated[bool, typer.Option("--no-fetch", help="Don't bring the decisions of the remote.")] = False,
+    auto_sync: Annotated[
+        bool, typer.Option("--auto-sync", help="Share decisions with each `git push` and `git pull`, by hooks.")
+    ] = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Set this repository up for decisions, and say each thing that is done.
 
-    Makes the log, installs the hooks that tie decisions to commits, and lets plain `git log` show the
-    decisions of each commit. Nothing is written into the work tree, and nothing of yours is replaced.
-    A second time it does nothing.
+    Brings the decisions of the remote, or makes the log; installs the hooks that tie decisions to commits, and
+    lets plain `git log` show the decisions of each commit. Nothing is written into the work tree, and nothing of
+    yours is replaced. A second time it does nothing.
 
     git decisions init --dry-run
     """
