@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from gitmem.core import packages
 from gitmem.store.repository import Repository
 
 #: (version, whether it is the very one or the least one that is asked for, file from the root)
@@ -124,7 +125,7 @@ class Libraries:
         for place in places:
             for entry in _listed(f"{self._top}/{place}"):
                 front, dash, version = entry.removesuffix(".dist-info").partition("-")
-                if entry.endswith(".dist-info") and dash and _python_name(front) == _python_name(name):
+                if entry.endswith(".dist-info") and dash and packages.python_name(front) == packages.python_name(name):
                     yield (version, True, f"{place}/{entry}")
 
     def _elsewhere(self, asked: set[str]) -> list[str]:
@@ -140,28 +141,18 @@ class Libraries:
 def _of(versions: Versions, kind: str, name: str) -> list[tuple[str, bool]]:
     """Return what a file says of a library, by the rules of names of its language."""
     if kind == PYTHON:
-        return versions.get(_python_name(name), [])
+        return versions.get(packages.python_name(name), [])
     if kind == RUST:
-        return versions.get(name.replace("_", "-"), [])
+        return versions.get(packages.rust_name(name), [])
     if kind == GO:
         wanted = name.lower()
         return [
             one
             for path, found in versions.items()
-            if path == wanted or path.startswith(wanted + "/v") or _last_of(path) == wanted
+            if path == wanted or path.startswith(wanted + "/v") or packages.go_last(path) == wanted
             for one in found
         ]
     return versions.get(name.lower(), [])
-
-
-def _last_of(path: str) -> str:
-    """Return the name of a Go module without its place and its major version."""
-    front, _, last = path.rpartition("/")
-    return front.rpartition("/")[2] if re.fullmatch(r"v\d+", last) else last
-
-
-def _python_name(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _is_plain(name: str) -> bool:
@@ -229,7 +220,7 @@ def _toml_packages(text: str) -> Versions:
     found: Versions = {}
     for package in _list(_toml(text).get("package")):
         one = _table(package)
-        _add(found, _python_name(str(one.get("name", ""))), one.get("version"))
+        _add(found, packages.python_name(str(one.get("name", ""))), one.get("version"))
     return found
 
 
@@ -240,7 +231,7 @@ def _pipfile_lock(text: str) -> Versions:
         for name, about in _table(whole, section).items():
             version = _table(about).get("version")
             if isinstance(version, str):
-                _add(found, _python_name(name), version.removeprefix("=="))
+                _add(found, packages.python_name(name), version.removeprefix("=="))
     return found
 
 
@@ -259,7 +250,7 @@ def _python_bounds(found: Versions, name: str, specifiers: str) -> None:
         if match:
             exact = match[1] in ("==", "===") and not match[3]
             if match[1] is not None:
-                _add(found, _python_name(name), match[2], exact=exact)
+                _add(found, packages.python_name(name), match[2], exact=exact)
 
 
 def _requirements(text: str) -> Versions:
@@ -377,7 +368,7 @@ def _cargo_lock(text: str) -> Versions:
     found: Versions = {}
     for package in _list(_toml(text).get("package")):
         one = _table(package)
-        _add(found, str(one.get("name", "")).replace("_", "-"), one.get("version"))
+        _add(found, packages.rust_name(str(one.get("name", ""))), one.get("version"))
     return found
 
 
@@ -390,7 +381,7 @@ def _cargo_toml(text: str) -> Versions:
                 version = given if isinstance(given, str) else _table(given).get("version")
                 match = re.match(r"\s*(=|\^|~|>=?)?\s*(\d[\w.+-]*)", version) if isinstance(version, str) else None
                 if match:
-                    _add(found, name.replace("_", "-"), match[2], exact=match[1] == "=")
+                    _add(found, packages.rust_name(name), match[2], exact=match[1] == "=")
     needed = _table(whole, "package").get("rust-version")
     _add(found, "rust", needed, exact=False)
     return found

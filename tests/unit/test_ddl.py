@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from gitmem.core import ddl
 
+MARKS = {ddl.BRINGS: "+", ddl.TAKES: "-", ddl.NAMES: ">", ddl.INDEXES: "#"}
+
 
 def found(text: str) -> list[str]:
-    return [
-        f"{'+' if s.act == ddl.BRINGS else '-'}{s.table}{'.' if s.column else ''}{s.column}"
-        for s in ddl.statements(text)
-    ]
+    return [f"{MARKS[s.act]}{s.table}{'.' if s.column else ''}{s.column}" for s in ddl.statements(text)]
 
 
 @pytest.mark.parametrize(
@@ -37,12 +36,29 @@ def found(text: str) -> list[str]:
         ("ALTER TABLE [dbo].[Users] DROP COLUMN [Weird Name], other", ["-Users.Weird Name", "-Users.other"]),
         ("ALTER TABLE t ADD a int, b int", ["+t.a", "+t.b"]),
         ('ALTER TABLE "Users" ADD COLUMN "Weird ""Name" text', ['+Users.Weird "Name']),
-        ("ALTER TABLE `users` ADD COLUMN `key` int AFTER `id`, ADD INDEX `i` (`key`)", ["+users.key"]),
+        ("ALTER TABLE `users` ADD COLUMN `key` int AFTER `id`, ADD INDEX `i` (`key`)", ["+users.key", "#users.i"]),
         ("ALTER TABLE app.users ADD COLUMN a int", ["+app.users.a"]),
         ("ALTER TABLE public.users ADD COLUMN a int", ["+users.a"]),
-        ("ALTER TABLE users ALTER COLUMN a TYPE text, RENAME TO people, ADD COLUMN b int", ["+users.b"]),
+        ("ALTER TABLE users ALTER COLUMN a TYPE text, RENAME TO people, ADD COLUMN b int", [">people", "+users.b"]),
         ("DROP TABLE a\nDROP TABLE b\nALTER TABLE c DROP COLUMN d\nCREATE TABLE e (f int)",
          ["-a", "-b", "-c.d", "+e", "+e.f"]),
+        ("ALTER TABLE t RENAME COLUMN a TO b, RENAME c TO d", [">t.b", ">t.d"]),
+        ("ALTER TABLE app.t RENAME TO u; RENAME TABLE a TO b, x.c TO x.d", [">app.u", ">b", ">x.d"]),
+        ("ALTER TABLE t RENAME CONSTRAINT a TO b, RENAME INDEX i TO j", ["#t.j"]),
+        ("ALTER TABLE t CHANGE COLUMN a b int, CHANGE c d text FIRST, MODIFY e bigint", [">t.b", ">t.d", ">t.e"]),
+        ("ALTER TABLE t MODIFY (a int, b int)", [">t.a", ">t.b"]),
+        ("EXEC sp_rename 'dbo.t.a', 'b', 'COLUMN'; EXEC sys.sp_rename N'dbo.t', N'u'", [">t.b", ">u"]),
+        ("CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS i ON ONLY app.t USING btree (a)", ["#app.t.i"]),
+        ("CREATE TABLE t (a int, INDEX i (a), UNIQUE KEY `k` (a), KEY (a), PRIMARY KEY (a))",
+         ["+t", "+t.a", "#t.i", "#t.k"]),
+        ("CREATE TABLE t AS SELECT a, u.b, count(*) AS n, 1, x.* FROM u", ["+t", "+t.a", "+t.b", "+t.n"]),
+        ("CREATE TABLE t WITH (fillfactor = 70) AS (SELECT DISTINCT f(a, b) AS c)", ["+t", "+t.c"]),
+        ("CREATE TABLE t AS WITH x AS (SELECT a FROM u) SELECT b FROM x", ["+t", "+t.b"]),
+        ("CREATE TABLE t (a, b) AS SELECT c, d FROM u", ["+t", "+t.a", "+t.b"]),
+        ("CREATE TABLE 't' ('a' INTEGER)", ["+t", "+t.a"]),
+        ("DO $$ BEGIN ALTER TABLE t ADD COLUMN a int; END $$;", ["+t.a"]),
+        ("DO LANGUAGE plpgsql $x$ BEGIN EXECUTE 'DROP TABLE u'; CREATE TABLE t (a int); END $x$", ["+t", "+t.a"]),
+        ("EXEC('ALTER TABLE t ADD a int'); EXECUTE IMMEDIATE 'DROP TABLE u'", ["+t.a", "-u"]),
     ],
 )  # fmt: skip
 def test_clauses_of_every_dialect_are_read(text: str, expected: list[str]) -> None:
@@ -60,7 +76,7 @@ def test_clauses_of_every_dialect_are_read(text: str, expected: list[str]) -> No
         "# DROP TABLE users",
         "INSERT INTO t VALUES ('DROP TABLE users; it''s', 'ADD COLUMN it\\'s; DROP TABLE b')",
         "CREATE FUNCTION f() AS $body$ DROP TABLE users; $body$ LANGUAGE sql",
-        "DROP INDEX i; CREATE INDEX CONCURRENTLY i ON t (a); DROP VIEW v; CREATE TYPE t AS (a int)",
+        "DROP INDEX i; CREATE INDEX ON t (a); DROP VIEW v; CREATE TYPE t AS (a int); CREATE VIEW v AS SELECT a FROM t",
         "CREATE TEMP TABLE scratch (a int)",
         "DROP TABLE",
         "ALTER TABLE",
@@ -75,6 +91,18 @@ def test_what_is_no_table_and_no_column_is_passed_over(text: str) -> None:
 def test_a_quote_after_a_backslash_ends_a_string_where_no_word_follows() -> None:
     assert found(r"SELECT 1 WHERE a LIKE '%' ESCAPE '\'; DROP TABLE t") == ["-t"]
     assert found(r"INSERT INTO a VALUES ('it\'s'); DROP TABLE t") == ["-t"]
+
+
+def test_each_name_has_its_place() -> None:
+    text = "-- one\nALTER TABLE users\n  ADD COLUMN token text,\n  ADD COLUMN age int;\nDO $$ DROP TABLE old $$"
+    assert [text[s.at :].split()[0] for s in ddl.statements(text)] == ["token", "age", "old"]
+    assert {text[s.table_at :].split()[0] for s in ddl.statements(text)} == {"users", "old"}
+
+
+def test_what_only_names_or_indexes_is_not_brought_in_for_importers() -> None:
+    after = "ALTER TABLE t RENAME a TO b; CREATE INDEX i ON t (b); ALTER TABLE t ADD c int"
+    assert ddl.brought_in("", after) == ["t.c"]
+    assert ddl.taken_away("", after) == []
 
 
 def test_arrays_are_no_quoted_names() -> None:

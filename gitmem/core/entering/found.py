@@ -1,0 +1,135 @@
+"""What a reader finds in one text, and which of it lies where the text changed."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from gitmem.core.entering.source import line_starts
+
+
+class Candidate:
+    """One thing that a text names: its names, its kind, the word in the text, and where it stands.
+
+    `owner_at`: where that stands which it belongs to (the table of a column), or -1.
+    """
+
+    __slots__ = ("at", "entity_type", "names", "owner_at", "word")
+
+    def __init__(self, names: list[str], entity_type: str, at: int, word: str, owner_at: int) -> None:
+        self.names = names
+        self.entity_type = entity_type
+        self.at = at
+        self.word = word
+        self.owner_at = owner_at
+
+
+class Found:
+    """Collects candidates of a text that was `before`."""
+
+    __slots__ = ("_before", "_lower", "_starts", "_text", "all", "backward")
+
+    def __init__(self, before: str, text: str) -> None:
+        self._before = before
+        self._text = text
+        self._lower: str | None = None
+        self._starts: list[int] | None = None
+        self.all: list[Candidate] = []
+        #: Spans of the text that undo: the way back of a migration. What lies in them brings nothing in.
+        self.backward: list[tuple[int, int]] = []
+
+    def add(self, names: list[str], entity_type: str, at: int, word: str = "", owner_at: int = -1) -> None:
+        """Take in one thing. `word` is what the text calls it, if that is sure to stand in any text that names it."""
+        if names:
+            self.all.append(Candidate(names, entity_type, at, word, owner_at))
+
+    def line(self, at: int) -> int:
+        if self._starts is None:
+            self._starts = line_starts(self._text)
+        return bisect_right(self._starts, at)
+
+    def candidates(self) -> list[Candidate]:
+        """Return what stands in changed lines, and not on a way back."""
+        if not self.all:
+            return []
+        first, last = self._hull()
+        if first >= last:
+            return []
+        added: set[int] | None = None
+        found = []
+        for one in self.forward():
+            if not (first <= one.at < last or first <= one.owner_at < last):
+                continue
+            if one.entity_type in ("function", "class"):
+                if added is None:
+                    added = self._added(first, last)
+                if self.line(one.at) not in added:
+                    continue
+            found.append(one)
+        return found
+
+    def forward(self) -> list[Candidate]:
+        """Return everything that doesn't stand on a way back."""
+        if not self.backward:
+            return self.all
+        return [one for one in self.all if not any(start <= one.at < end for start, end in self.backward)]
+
+    def is_unseen(self, one: Candidate) -> bool:
+        """Say whether the text before can't have named it: its word stands nowhere in it."""
+        if not self._before:
+            return True
+        if self._lower is None:
+            self._lower = self._before.lower()
+        return bool(one.word) and one.word.lower() not in self._lower
+
+    def _hull(self) -> tuple[int, int]:
+        """Return where the first changed line of the text begins and where the last one ends."""
+        old, new = self._before, self._text
+        shorter = min(len(old), len(new))
+        start = new.rfind("\n", 0, _common(old, new, shorter)) + 1
+        # The end that both share must not reach into the beginning that they share.
+        tail = _common_end(old, new, shorter - min(start, shorter))
+        end, old_end = len(new) - tail, len(old) - tail
+        if tail and (new[end - 1 : end] not in ("", "\n") or old[old_end - 1 : old_end] not in ("", "\n")):
+            cut = new.find("\n", end)  # it begins within a line, and that line changed
+            end = len(new) if cut < 0 else cut + 1
+        return start, end
+
+    def _added(self, first: int, last: int) -> set[int]:
+        """Return the numbers of the changed lines that the text has more often than the text before had."""
+        counts: dict[str, int] = {}
+        for line in self._before.split("\n"):
+            line = line.strip()
+            counts[line] = counts.get(line, 0) + 1
+        number = self.line(first)
+        new = [line.strip() for line in self._text.split("\n")]
+        for line in new:
+            counts[line] = counts.get(line, 0) - 1
+        return {
+            number + i for i, line in enumerate(new[number - 1 : self.line(max(last - 1, first))]) if counts[line] < 0
+        }
+
+
+def _common(a: str, b: str, longest: int) -> int:
+    """Return how many characters two texts share at their beginning."""
+    if a[:longest] == b[:longest]:
+        return longest
+    low, high = 0, longest
+    while low < high - 1:
+        middle = (low + high) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _common_end(a: str, b: str, longest: int) -> int:
+    """Return how many characters two texts share at their end."""
+    low, high = 0, longest + 1
+    while low < high - 1:
+        middle = (low + high) // 2
+        if a[len(a) - middle : len(a) - low] == b[len(b) - middle : len(b) - low]:
+            low = middle
+        else:
+            high = middle
+    return low

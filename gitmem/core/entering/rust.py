@@ -1,0 +1,102 @@
+"""Rust: symbols, crates in use, environment variables, routes, tables of Diesel's schema."""
+
+from __future__ import annotations
+
+import re
+
+from gitmem.core.entering import known, names, sql
+from gitmem.core.entering.found import Found
+from gitmem.core.entering.source import Source
+
+_DECLARED = re.compile(
+    r"\bfn[ \t]{1,9}+([A-Za-z_]\w{0,200}+)|\b(?:struct|enum|trait|union)[ \t]{1,9}+([A-Z]\w{0,200}+)"
+    r"|(?:^|\n)[ \t]{0,40}+(?:unsafe[ \t]{1,9}+)?impl\b([^{};]{0,500}+)\{"
+    r"|\bmod[ \t]{1,9}+([a-z_]\w{0,200}+)[ \t]{0,9}+(\{|;)"
+)
+_USE = re.compile(
+    r"(?:^|\n)[ \t]{0,40}+(?:pub(?:\([^)\n]{0,60}+\))?+[ \t]{1,9}+)?"
+    r"(?:use[ \t]{1,9}+(?:::)?|extern[ \t]{1,9}+crate[ \t]{1,9}+)([a-z_]\w{0,200}+)"
+)
+_ENV = re.compile(
+    r"\benv::(?:var|var_os|set_var|remove_var)\([ \t]{0,9}+(?=\")|\b(?:option_env|env)!\([ \t]{0,9}+(?=\")"
+    r"|\b(?:dotenvy?|dotenv)::var\([ \t]{0,9}+(?=\")"
+)
+_ROUTE = re.compile(
+    r"\.route\([ \t\n]{0,60}+(?=\")"
+    r"|\#\[(?:\w{1,60}+::)?(?:get|post|put|delete|patch|head|options|route)\([ \t]{0,9}+(?=\")"
+)
+_TABLE = re.compile(r"\btable![ \t]{0,9}+\{")
+_NAMED = re.compile(r"([a-z_][\w.]{0,200}+)[ \t]{0,9}+(?:\(|\{|->)")
+
+
+def read(path: str, text: str, found: Found) -> None:
+    source = Source(path, text, "rust")
+    sql.read_strings(source, found)
+    code = source.code
+    modules: set[str] = set()
+    outer: list[tuple[str, int]] = []
+    for match in _DECLARED.finditer(code):
+        at = match.start()
+        while outer and outer[-1][1] <= at:
+            outer.pop()
+        if match[3] is not None:
+            name = _implements(match[3])
+            if name:
+                outer.append((name, source.close(match.end() - 1)))
+        elif match[4]:
+            modules.add(match[4])
+            if match[5] == "{" and match[4] != "tests":
+                outer.append((match[4], source.close(match.end() - 1)))
+        else:
+            name = match[1] or match[2]
+            place = match.start(1) if match[1] else match.start(2)
+            chain = [one for one, _ in outer[-20:]] + [name]
+            found.add(names.symbol(path, chain), "function" if match[1] else "class", place, name)
+    for match in _USE.finditer(code):
+        crate = match[1]
+        if crate not in known.RUST and crate not in modules:
+            found.add(names.rust_crate(crate), "dependency", match.start(1), crate)
+    for match in _ENV.finditer(code):
+        name = source.string(match.end()) or ""
+        if names.is_env(name):
+            found.add([f"env/{name}"], "env_var", match.end(), name)
+    for match in _ROUTE.finditer(code):
+        said = source.string(match.end()) or ""
+        if said.startswith("/"):
+            found.add(names.routes(said), "endpoint", match.end(), names.route_word(said))
+    for match in _TABLE.finditer(code):
+        _diesel(source, match.end() - 1, found)
+
+
+def _implements(said: str) -> str:
+    """Return the type that `impl … {` is about: `<T> Display for a::Token<T>` is `Token`."""
+    said = said.partition(" where ")[0].strip()
+    if said[:1] == "<":
+        depth = 0
+        for i, letter in enumerate(said):
+            depth += (letter == "<") - (letter == ">" and said[i - 1] != "-")
+            if depth == 0:
+                said = said[i + 1 :]
+                break
+    said = said.rpartition(" for ")[2].strip().lstrip("&").partition("<")[0].strip()
+    name = said.rpartition("::")[2].strip()
+    return name if name.isidentifier() else ""
+
+
+def _diesel(source: Source, opens: int, found: Found) -> None:
+    """`table! { users (id) { id -> Int4, card_token -> Text, } }`"""
+    code = source.code
+    end = source.close(opens)
+    match = _NAMED.search(code, opens, end)
+    if match is None:
+        return
+    tables = names.table(match[1].removeprefix("public."))
+    owner = match.start(1)
+    found.add(tables, "table", owner, match[1].rpartition(".")[2])
+    body = code.find("{", owner, end)
+    if body < 0:
+        return
+    for start, stop in source.parts(body):
+        field = _NAMED.search(code, start, stop)
+        if field is not None and code.find("->", start, stop) >= 0:
+            found.add(names.columns(tables, field[1]), "column", field.start(1), field[1], owner)
