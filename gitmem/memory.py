@@ -356,6 +356,15 @@ class Memory:
 
         return travelling.probe(self.desk, remote)
 
+    def receive(self, updates: Iterable[tuple[str, str, str]]) -> list[str]:
+        """Judge a push to this repository, as its hook sees it: (old, new, ref) each. Returns what must not be.
+
+        Where something can't be checked, it is refused.
+        """
+        from gitmem.cases import travelling
+
+        return travelling.receive(self.desk, updates)
+
     # --- what history already knows --------------------------------------------------------------------
 
     def import_git(

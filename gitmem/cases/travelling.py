@@ -9,7 +9,7 @@ from gitmem.store import listing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from gitmem.cases.desk import Desk
     from gitmem.core.events import Event
@@ -73,6 +73,16 @@ def probe(desk: Desk, name: str = "") -> tuple[str, str]:
         Appender(desk.model, desk.log).begin()
     one.probe()
     return one.name, one.ref
+
+
+def receive(desk: Desk, updates: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Do what `Memory.receive` says."""
+    from gitmem.store.repository import LOG_REF
+    from gitmem.sync.receiving import Gatekeeper
+    from gitmem.sync.remotes import Settings
+
+    ref = Settings(desk.repository).get("decisions.remoteref") or LOG_REF
+    return Gatekeeper(desk.model, desk.log(), ref).problems(updates)
 
 
 def remote(desk: Desk, name: str, deadline_s: float | None = None) -> Remote:

@@ -653,8 +653,8 @@ def test_pairs_are_read_as_git_writes_them():
 
 
 def test_the_shims_of_the_project_are_the_scripts_that_are_installed():
-    assert {path.name: path.read_text() for path in SHIMS.iterdir()} == install.shims()
-    assert all(os.access(path, os.X_OK) for path in SHIMS.iterdir())
+    assert {path.name: path.read_text() for path in SHIMS.iterdir() if path.is_file()} == install.shims()
+    assert all(os.access(path, os.X_OK) for path in SHIMS.rglob("*"))
 
 
 def test_the_shims_find_gitmem_on_path_without_any_installation(make_repo, git, recorder, calls, path_without_gitmem):

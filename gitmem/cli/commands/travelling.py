@@ -1,4 +1,4 @@
-"""fetch, push, sync."""
+"""fetch, push, sync, receive."""
 
 from __future__ import annotations
 
@@ -49,3 +49,16 @@ def sync(
     as_json: Json = False,
 ) -> None:
     """Fetch, join and push."""
+
+
+@command("receive", "receiving:receive", heading=HEADING)
+def receive(
+    ref: Annotated[str | None, typer.Argument(metavar="REF", help="What is pushed to (in an update hook).")] = None,
+    old: Annotated[str | None, typer.Argument(metavar="OLD", help="Where it stands.")] = None,
+    new: Annotated[str | None, typer.Argument(metavar="NEW", help="Where it is to go.")] = None,
+) -> None:
+    """Say whether a push may change the log of a server: for its pre-receive or update hook. Exit 1 where not.
+
+    Without REF it reads lines `OLD NEW REF`, as pre-receive gets them. The log may grow, or become a proven
+    redaction of itself; it can't be rewound, replaced or deleted, and nothing unsound is taken.
+    """
