@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         Asserted,
         Attached,
         Changesets,
+        Digest,
+        Gated,
         Imported,
         Linked,
         Listing,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         Steps,
         Travelled,
     )
+    from gitmem.core.calls import Answer, Call, Edit
     from gitmem.core.drafts import Draft, Writer
     from gitmem.core.policy import Policy
     from gitmem.core.query import Query
@@ -419,6 +422,62 @@ class Memory:
         from gitmem.cases import archiving
 
         return archiving.content(self.desk, one)
+
+    # --- the gate --------------------------------------------------------------------------------------
+
+    def judge(self, call: Call, edits: Sequence[Edit]) -> Answer:
+        """Return what an agent is answered that is about to make `edits`, all in this repository."""
+        from gitmem.cases import gating
+
+        return gating.judge(self.desk, call, edits)
+
+    def gate_staged(self) -> Gated:
+        """Return what the gate says of what the index would commit."""
+        from gitmem.cases import checking
+
+        return checking.staged(self.desk)
+
+    def gate_range(self, typed: str, *, allow_missing: bool = False) -> Gated:
+        """Return what the gate says of the commits of a range `A..B`, taken together.
+
+        Raises NoLog where there is no log to ask (unless `allow_missing`), Refused where the range can't be read.
+        """
+        from gitmem.cases import checking
+
+        return checking.over(self.desk, typed, allow_missing=allow_missing)
+
+    def override(self, prefix: str, reason: str, *, session: str | None = None, dry_run: bool = False) -> Recorded:
+        """Let the next edit that a closing would stop pass, of one session: by default the one last stopped on it.
+
+        Over what a person ratified a person's alone. Raises RuleViolation, UnknownId, AmbiguousId.
+        """
+        from gitmem.cases import overriding
+
+        return overriding.override(self.desk, prefix, reason, session=session, dry_run=dry_run)
+
+    def digest(self, *, most: int = 2048) -> Digest:
+        """Return what a session should know at its start, in at most so many bytes; "" where there is nothing."""
+        from gitmem.cases import digesting
+
+        return digesting.digest_of(self.desk, most=most)
+
+    def reminder(self, session: str) -> str:
+        """Return which watched files a session edited without a decision recorded since; "" where there are none."""
+        from gitmem.cases import digesting
+
+        return digesting.reminder(self.desk, session)
+
+    def after_call(self, call: Call) -> None:
+        """Note what a finished call of an agent asked about, and what it edited."""
+        from gitmem.cases import asking
+
+        asking.after_call(self.desk, call)
+
+    def gate_failed(self, agent: str, what: str) -> None:
+        """Note that the gate let an edit pass without looking at it, and why."""
+        from gitmem.cases import asking
+
+        asking.gate_failed(self.desk, agent, what)
 
     # --- links -----------------------------------------------------------------------------------------
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         Asserted,
         Attached,
         Changesets,
+        Digest,
+        Gated,
         Imported,
         Linked,
         Listing,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     )
     from gitmem.core.attempts import Attempt
     from gitmem.core.events import Event
+    from gitmem.core.gate import Match
     from gitmem.core.history import Finding
     from gitmem.core.reviews import Change
     from gitmem.errors import GitmemError
@@ -550,4 +553,59 @@ def error(problem: GitmemError) -> Json:
             "hint": problem.advice,
             "written": problem.written,
         },
+    }
+
+
+def gated(result: Gated) -> Json:
+    """The gate's findings: error stops, warning passes by a trailer or an override, notice is worth a line."""
+    from gitmem.core import gate
+
+    ruling = result.ruling
+    severities = (
+        ("error", (*ruling.stops, *ruling.again)),
+        ("warning", ruling.passed),
+        ("notice", ruling.notes),
+    )
+    return {
+        "schema": SCHEMA,
+        "where": result.where,
+        "stops": ruling.is_stop,
+        "has_log": result.has_log,
+        "files": result.files,
+        "findings": [_gated(one, severity, result) for severity, matches in severities for one in matches],
+        "message": gate.message(ruling, result.reader),
+    }
+
+
+def digest(result: Digest) -> Json:
+    return {"schema": SCHEMA, "text": result.text, "bytes": len(result.text.encode("utf-8")), "ids": result.ids}
+
+
+def _gated(match: Match, severity: str, result: Gated) -> Json:
+    from gitmem.core import gate
+
+    event = match.event
+    key, commit, said = result.answers.get(event.id, (None, None, None))
+    return {
+        "rule": match.how,
+        "severity": severity,
+        "commit": commit,
+        "event": event.id,
+        "message": gate.line(match),
+        "path": match.path,
+        "line": match.line or None,
+        "why": match.why,
+        "entity_path": event.entity_path,
+        "approach": event.approach,
+        "change_type": event.change_type,
+        "scope": event.scope,
+        "person_ratified": match.strength == gate.FIRM,
+        **{
+            name: event.fields.get(name)
+            for name in ("reasoning", "instead", "constraint", "stale_when", "expires_when")
+        },
+        "waiting": list(match.waiting),
+        "to_go_on": gate.way_on(match, result.reader),
+        "answered_by": key,
+        "answer": said,
     }

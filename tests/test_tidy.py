@@ -180,6 +180,7 @@ ENDS = {
     "cli/entry.py": "every command ends here",
     "hooks/entry.py": "a hook fails open",
     "hooks/agent.py": "an agent's hook fails open, in the dialect of its client",
+    "hooks/gate.py": "the gate of an edit fails open, and local activity says so",
     "hooks/post_commit.py": "a hook fails open",
     "mcp/server.py": "a bug in one call must not end the session of an agent",
     "store/ahead.py": "the worker hands its error to the process that waits for it, which raises it again",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.core.attempts import Attempt
     from gitmem.core.events import Event
+    from gitmem.core.gate import Ruling
     from gitmem.store.archive import Attachment
     from gitmem.store.cache import StoredDecision
     from gitmem.store.listing import Row
@@ -226,3 +227,44 @@ class Travelled:
         self.done = done
         self.came: list[Row] = []
         self.went: list[Row] = []
+
+
+class Gated:
+    """What the gate says of a commit to be (`staged`), or of a range of commits.
+
+    where    "staged", or the range as it was typed
+    ruling   what stops, what passes, what is worth a line
+    reader   who is told; see `core.gate`
+    files    how many changed files were looked at
+    answers  of what passes by a trailer: event id -> (key, commit, what it says)
+    has_log  whether there was a log to ask
+    """
+
+    __slots__ = ("answers", "files", "has_log", "reader", "ruling", "where")
+
+    def __init__(
+        self,
+        where: str,
+        ruling: Ruling,
+        reader: str,
+        *,
+        files: int,
+        answers: Mapping[str, tuple[str, str, str]] | None = None,
+        has_log: bool = True,
+    ) -> None:
+        self.where = where
+        self.ruling = ruling
+        self.reader = reader
+        self.files = files
+        self.answers = answers or {}
+        self.has_log = has_log
+
+
+class Digest:
+    """What a session is told at its start, and the ids of the events in it."""
+
+    __slots__ = ("ids", "text")
+
+    def __init__(self, text: str, ids: list[str]) -> None:
+        self.text = text
+        self.ids = ids

@@ -78,6 +78,7 @@ FAMILIES = (
     "redacting",
     "travelling",
     "integrity",
+    "gating",
     "commits",
     "serving",
 )

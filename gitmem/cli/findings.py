@@ -61,6 +61,19 @@ def github(answer: Mapping[str, Any]) -> Iterator[str]:
         yield f"::notice file={_property(LOG_REF)},title={_property('gitmem verify')}::{said}"
 
 
+def gated(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a workflow command for each finding of the gate, on its file and line."""
+    for one in answer["findings"]:
+        place = f"file={_property(one['path'])}" + (f",line={one['line']}" if one["line"] else "")
+        title = _property(f"{one['entity_path'] or 'decision'} [{one['event'][:SHORT]}]")
+        said = one["message"]
+        if one["severity"] == "error":
+            said += f"\n{one['to_go_on']}"
+        elif one["commit"]:
+            said += f"\nIt passes by {one['answered_by']} in {one['commit'][:COMMIT]}: {one['answer']}"
+        yield f"::{one['severity']} {place},title={title}::{_data(said)}"
+
+
 def _data(text: str) -> str:
     # A line feed or a percent sign would end or change the command; they have escapes, other controls are spelled out.
     text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -125,13 +125,8 @@ def override(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    fields: dict[str, object] = {"targets": [id], "reason": reason(io, reasoning, file, "override")}
-    if session:
-        fields["for_session"] = session
-    code = _said(io, memory.record(Draft("override", fields), dry_run=dry_run), as_json=as_json)
-    if not session:
-        io.warn("it names no session: none is known to have been stopped; --session names one.")
-    return code
+    result = memory.override(id, reason(io, reasoning, file, "override"), session=session, dry_run=dry_run)
+    return _said(io, result, as_json=as_json)
 
 
 def resolve(

@@ -8,7 +8,11 @@ manual:LABEL             a person says so
 
 from __future__ import annotations
 
-from gitmem.core import dates, entities
+from gitmem.core import dates, entities, objects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.core.events import Event
 
 #: The fields that make a decision one that may want another look.
 FIELDS = ("revisit_after", "stale_when", "expires_when")
@@ -67,6 +71,27 @@ def condition(text: str) -> Condition:
         except dates.BadTime as error:
             raise BadCondition(str(error)) from None
     return Condition(kind, rest)
+
+
+def due(event: Event) -> str:
+    """Return the first time at which the conditions of `event` that name a time are met, "" where none does."""
+    found = []
+    after = event.fields.get("revisit_after")
+    if isinstance(after, str) and after:
+        try:
+            found.append(dates.of_seconds(objects.seconds(event.valid_from or event.recorded_at) + dates.span(after)))
+        except dates.BadTime:
+            try:
+                found.append(dates.instant(after))
+            except dates.BadTime:
+                pass
+    expires = event.fields.get("expires_when")
+    if isinstance(expires, str) and expires.lstrip()[:4].lower() == "date":
+        try:
+            found.append(condition(expires).subject)
+        except BadCondition:
+            pass
+    return min(filter(None, found), default="")
 
 
 def _is_version(text: str) -> bool:

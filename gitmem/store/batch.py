@@ -11,22 +11,26 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from gitmem.core import fingerprint, words
+from gitmem.core import fingerprint, patterns, words
 from gitmem.core.approach import total_key
 from gitmem.core.events import Event
 from gitmem.core.history import Entry
 from gitmem.core.lineages import entity_key
-from gitmem.core.revisit import FIELDS
+from gitmem.core.revisit import FIELDS, due
 from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING
 from gitmem.store import components
 from gitmem.store.components import ID_BITS, birth_trust, event_of
 
 #: From one in so many components on, they are judged in one pass over the table instead of one query each.
 SCAN_FROM = 3
-#: How many values a row of `judged` and a row of `waiting` has.
-JUDGED_WIDTH, WAITING_WIDTH = 6, 2
+#: How many values a row of `judged`, of `waiting` and of `closed` has.
+JUDGED_WIDTH, WAITING_WIDTH, CLOSED_WIDTH = 6, 2, 7
 #: Rows are inserted so many at a time.
 INSERT_FROM = 5000
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.core.verdicts import Decision, Judgement
 
 #: (oid, parents, clock, time, facts of each event)
 Facts = tuple[str, tuple[str, ...], int, int, list[tuple[object, ...]]]
@@ -86,9 +90,11 @@ def _facts(event: Event, body: bytes, signature: bytes | None) -> tuple[object, 
         if isinstance(pairs, list):
             renames = [(entity_key(old), entity_key(new)) for old, new in pairs]
     prints: list[str] = []
-    if is_change and CHANGE_TYPES.get(event.change_type) == CLOSING and "fingerprint" in fields:
-        prints = [f"{mark:016x}" for mark in fingerprint.hashes(fields["fingerprint"])]
-    conditions = is_change and any(fields.get(name) for name in FIELDS)
+    anchors: list[str] = []
+    if is_change and CHANGE_TYPES.get(event.change_type) == CLOSING:
+        prints = _prints(event)
+        anchors = patterns.anchors(fields.get("patterns"))
+    conditions = due(event) if is_change and any(fields.get(name) for name in FIELDS) else None
     return (
         event.id,
         event.clock,
@@ -103,9 +109,14 @@ def _facts(event: Event, body: bytes, signature: bytes | None) -> tuple[object, 
         renames,
         link,
         prints,
+        anchors,
         conditions,
         signature,
     )
+
+
+def _prints(event: Event) -> list[str]:
+    return [f"{mark:016x}" for mark in fingerprint.hashes(event.fields.get("fingerprint"))]
 
 
 def _text(value: object) -> str | None:
@@ -145,7 +156,8 @@ class Batch:
         self._refs: list[tuple[str, int, str]] = []
         self._words: list[tuple[object, ...]] = []
         self._prints: list[tuple[str, int]] = []
-        self._conditions: list[tuple[int]] = []
+        self._patterns: list[tuple[str, int]] = []
+        self._conditions: list[tuple[int, str]] = []
         self._new_names: list[tuple[str, str, int]] = []
         self._links: list[tuple[object, ...]] = []
         self._unlinked: dict[str, tuple[int, str | None, str]] = {}
@@ -171,7 +183,7 @@ class Batch:
         targets: tuple[str, ...]
         supersedes: tuple[str, ...]
         event_id, clock, row, redacted, newer, body, targets, supersedes, indexed, *more = facts  # type: ignore[assignment]
-        waiting, renames, link, prints, conditions, signature = more
+        waiting, renames, link, prints, anchors, conditions, signature = more
         if event_id in self._component or (not self.fresh and self._exists(event_id)):
             return False  # R1: the same id twice is once
         n = order_key(clock, event_id)
@@ -194,8 +206,9 @@ class Batch:
         if indexed is not None:
             self._words.append((n, *indexed))  # type: ignore[misc]
         self._prints += [(mark, n) for mark in prints]  # type: ignore[attr-defined]
-        if conditions:
-            self._conditions.append((n,))
+        self._patterns += [(anchor, n) for anchor in anchors]  # type: ignore[attr-defined]
+        if conditions is not None:
+            self._conditions.append((n, conditions))  # type: ignore[arg-type]
         if signature is not None:
             self.db.execute("INSERT OR REPLACE INTO signatures VALUES (?, ?)", (n, signature))
         if waiting is not None:
@@ -336,8 +349,10 @@ class Batch:
             "INSERT INTO words(rowid, entity, approach, reasoning, rest) VALUES (?, ?, ?, ?, ?)", self._words
         )
         self.db.executemany("INSERT OR IGNORE INTO prints VALUES (?, ?)", self._prints)
-        self.db.executemany("INSERT OR IGNORE INTO conditions VALUES (?)", self._conditions)
-        self._rows, self._refs, self._words, self._prints, self._conditions = [], [], [], [], []
+        self.db.executemany("INSERT OR IGNORE INTO patterns VALUES (?, ?)", self._patterns)
+        self.db.executemany("INSERT OR IGNORE INTO conditions VALUES (?, ?)", self._conditions)
+        self._rows, self._refs, self._words, self._prints = [], [], [], []
+        self._patterns, self._conditions = [], []
 
     def flush(self) -> None:
         """Put in what is left, and give merged components one number."""
@@ -377,12 +392,15 @@ class Batch:
         decisions: list[tuple[object, ...]] = []
         judged: list[tuple[object, ...]] = []
         waiting: list[tuple[object, ...]] = []
+        closed: list[tuple[object, ...]] = []
         rows = self._judged_by_two(path) if path else self._judged(self.db)
         for row in rows:
             if len(row) == JUDGED_WIDTH:
                 judged.append(row)
             elif len(row) == WAITING_WIDTH:
                 waiting.append(row)
+            elif len(row) == CLOSED_WIDTH:
+                closed.append(row)
             else:
                 decisions.append(row)
                 self._count(str(row[6]), 1)
@@ -391,6 +409,7 @@ class Batch:
         self.db.executemany(f"INSERT INTO decisions VALUES ({','.join('?' * 12)})", decisions)
         self.db.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?, ?, ?, ?, ?)", judged)
         self.db.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?)", waiting)
+        self.db.executemany("INSERT OR REPLACE INTO closed VALUES (?, ?, ?, ?, ?, ?, ?)", closed)
         for verdict, more in self._counts.items():
             self.db.execute(
                 "INSERT INTO counts VALUES (?, ?) ON CONFLICT(verdict) DO UPDATE SET number = number + excluded.number",
@@ -426,7 +445,7 @@ class Batch:
             self._count(verdict, -1)
         if gone:
             self.db.execute("DELETE FROM decisions WHERE component = ?", (component,))
-        for table in ("judged", "waiting"):
+        for table in ("judged", "waiting", "closed"):
             self.db.execute(f"DELETE FROM {table} WHERE n IN (SELECT n FROM events WHERE component = ?)", (component,))
 
     def _spread(self) -> None:
@@ -476,7 +495,7 @@ class Batch:
 def judged_rows(
     db: sqlite3.Connection, component: int, members: list[tuple[int, Event]]
 ) -> Iterator[tuple[object, ...]]:
-    """Judge one component; yield the rows of `decisions` (12 values), `judged` (6) and `waiting` (2) that came out."""
+    """Judge one component; yield the rows of `decisions` (12 values), `judged` (6), `waiting` (2) and `closed` (7)."""
     from gitmem.core import marks, reviews
     from gitmem.core.verdicts import judge
 
@@ -490,6 +509,7 @@ def judged_rows(
     n_of = {event.id: n for n, event in members if n >= 0}
     found = [event for _, event in members]
     judgement = judge(found, outside)
+    lines: dict[tuple[str, str], Decision] = {}  # a decision of each lineage that holds something closed
     for decision in judgement.decisions():
         mine = [event_id for event_id in decision.events if event_id in n_of]
         if not mine:
@@ -508,6 +528,10 @@ def judged_rows(
             decision.since,
             " ".join(str(n_of[event_id]) for event_id in mine),
         )
+        if decision.verdict in _CLOSED:
+            lines[decision.scope, min(decision.names)] = decision
+    for decision in lines.values():
+        yield from _closed_rows(judgement, decision, n_of)
     reviewed, marked = (reviews.aimed(judgement, found, kind) for kind in ("review", "mark"))
     for n, event in members:
         if n < 0:
@@ -523,3 +547,23 @@ def judged_rows(
             why = reviews.why(judgement, event, effect, trust, reviewed)
             if why:
                 yield (n, why)
+
+
+#: The verdicts of a key for which some closing stands.
+_CLOSED = ("rejected", "reverted", "contested")
+
+
+def _closed_rows(judgement: Judgement, decision: Decision, n_of: dict[str, int]) -> Iterator[tuple[object, ...]]:
+    """Yield a row for each name of a lineage and each closing that stands on it, for the gate to find."""
+    from gitmem.core.gate import DISPUTED, FIRM, ONCE
+
+    for standing in judgement.standing_on(decision.scope, decision.entity_path):
+        event = standing.event
+        n = n_of.get(event.id)
+        if n is None:
+            continue
+        strength = DISPUTED if standing.disputed else FIRM if judgement.person_ratified(event.id) else ONCE
+        waiting = " ".join(lift.id for lift in standing.waiting)
+        approach, lines = judgement.approach_of(event.id), len(set(_prints(event)))
+        for name in sorted(decision.names):
+            yield (name, decision.scope, n, approach, strength, lines, waiting)

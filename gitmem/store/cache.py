@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gitmem.store.batch import Facts
 
 #: Raise it whenever a table, or what is put into one, changes: every cache is then rebuilt.
-SCHEMA = 6
+SCHEMA = 7
 FILE_NAME = "cache.sqlite"
 BUSY_TIMEOUT_S = 5.0
 
@@ -63,7 +63,11 @@ CREATE TABLE links(
   event TEXT, commit_oid TEXT, how TEXT, n INTEGER, PRIMARY KEY(event, commit_oid, how, n)) WITHOUT ROWID;
 CREATE TABLE unlinked(n INTEGER PRIMARY KEY, base TEXT, place TEXT);
 CREATE TABLE prints(mark TEXT, n INTEGER, PRIMARY KEY(mark, n)) WITHOUT ROWID;
-CREATE TABLE conditions(n INTEGER PRIMARY KEY);
+CREATE TABLE patterns(mark TEXT, n INTEGER, PRIMARY KEY(mark, n)) WITHOUT ROWID;
+CREATE TABLE closed(
+  key TEXT, scope TEXT, n INTEGER, akey TEXT, strength INTEGER, lines INTEGER, waiting TEXT,
+  PRIMARY KEY(key, n)) WITHOUT ROWID;
+CREATE TABLE conditions(n INTEGER PRIMARY KEY, due TEXT NOT NULL);
 CREATE TABLE signatures(n INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE places(oid TEXT PRIMARY KEY, clock INTEGER, time INTEGER) WITHOUT ROWID;
 CREATE TABLE findings(rule TEXT, severity TEXT, commit_oid TEXT, event TEXT, message TEXT);
@@ -80,6 +84,10 @@ CREATE INDEX events_kind ON events(kind, n) WHERE kind <> 'change';
 CREATE INDEX names_component ON names(component);
 CREATE INDEX decisions_component ON decisions(component);
 CREATE INDEX decisions_verdict ON decisions(verdict, since DESC, standing);
+CREATE INDEX closed_n ON closed(n);
+CREATE INDEX closed_scope ON closed(scope, n);
+CREATE INDEX judged_marks ON judged(n) WHERE marks <> '';
+CREATE INDEX conditions_due ON conditions(due) WHERE due <> '';
 CREATE INDEX links_commit ON links(commit_oid);
 CREATE INDEX unlinked_place ON unlinked(place);
 """
@@ -664,7 +672,9 @@ class Cache:
             ("links", "event, commit_oid, how, n"),
             ("unlinked", "n, base, place"),
             ("prints", "mark, n"),
-            ("conditions", "n"),
+            ("patterns", "mark, n"),
+            ("closed", "key, scope, n, akey, strength, lines, waiting"),
+            ("conditions", "n, due"),
             ("signatures", "n, body"),
             ("places", "oid, clock, time"),
             ("findings", "rule, severity, commit_oid, event, message"),

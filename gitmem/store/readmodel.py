@@ -10,9 +10,10 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 
+from gitmem.errors import NoLog
 from gitmem.store.cache import FILE_NAME, Cache, CacheDoubt
 from gitmem.store.log import Log
-from gitmem.store.repository import Repository, stamp
+from gitmem.store.repository import LOG_REF, Repository, has_no_log, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +62,30 @@ class ReadModel:
             # Corrupt, or busy beyond patience: what git holds is right, and can be read without a file.
             self.close()
             return self._upkeep().rebuilt(seen)
+
+    def current_within(self, commits: int) -> Cache | None:
+        """Return what `current` does where at most so many commits of the log must be read for it, else None.
+
+        For who has a deadline. Raises NoLog, without git where the files say so.
+        """
+        seen = stamp(self.repository)
+        cache = self.reopened()
+        try:
+            if cache is not None and seen is not None and cache.meta("stamp") == seen:
+                return cache
+            tip = cache.tip if cache is not None else ""
+        except (sqlite3.DatabaseError, CacheDoubt):
+            self.close()
+            tip = ""
+        if has_no_log(self.repository):
+            raise NoLog()
+        known = [f"^{tip}"] if tip else []
+        counted = self.repository.try_git("rev-list", "--count", f"--max-count={commits + 1}", LOG_REF, *known)
+        if counted.rc != 0:
+            if self.open_log().tip() is None:
+                raise NoLog()
+            return None
+        return self.current() if int(counted.out) <= commits else None
 
     def rebuild(self) -> Cache:
         """Throw the cache away and build it again from the log."""

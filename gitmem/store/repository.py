@@ -537,6 +537,19 @@ def stamp(repository: Repository, now: float | None = None) -> bytes | None:
     return b"packed %d %d %d %d" % (found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size)
 
 
+def has_no_log(repository: Repository) -> bool:
+    """Say whether the files show that there is no log here; False where only git can tell."""
+    if repository.refs != "files" or os.path.lexists(f"{repository.common_dir}/{LOG_REF}"):
+        return False
+    try:
+        with open(repository.common_dir + "/packed-refs", "rb") as file:
+            return LOG_REF.encode() not in file.read()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
 def _content(path: str) -> bytes | None:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -159,6 +159,19 @@ def _expired(cache: Cache, libraries: Libraries, row: Row, scope: str, now: str)
     return Signal(staleness.MANUAL_REVIEW, f"for a person to judge: {condition.subject}")
 
 
+def has_ended(cache: Cache, libraries: Libraries, row: Row, now: str, *, firm: bool) -> bool:
+    """Say whether the condition `expires_when` of a decision is met, as its own scope sees it.
+
+    firm   a person ratified it: then what is recorded on another entity ends it only once that is ratified as well
+    """
+    signal = _expired(cache, libraries, row, row.event.scope, now)
+    if signal is None or signal.flag != staleness.EXPIRED:
+        return False
+    if not signal.event or not firm:
+        return True
+    return any(later.trust == "ratified" for later in listing.by_ids(cache, [signal.event]))
+
+
 def _changed(cache: Cache, name: str, row: Row, scope: str) -> Event | None:
     names = [pair for pair in listing.names_of(cache, name) if entities.sees(scope, pair[0])]
     wanted = set(names)

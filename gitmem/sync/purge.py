@@ -54,14 +54,19 @@ PLACES: dict[str, dict[str, str]] = {
     },
     "table": dict.fromkeys(
         """
-        meta events refs names aliases judged waiting decisions counts links unlinked prints conditions signatures
-        places findings words
+        meta events refs names aliases judged waiting decisions counts links unlinked prints patterns closed conditions
+        signatures places findings words
         """.split(),
         "goes with the file",
     ),
     "local table": {
         "refusals": "emptied: what was refused may be a hash of what must not stay",
         "signatures": "emptied: worked out anew when it is asked for",
+        "answers": "emptied: what the gate said quotes reasons",
+        "outcomes": "emptied: what the gate said, in short",
+        "shown": "emptied: who was shown which event; the gate tells it once more",
+        "let_pass": "emptied: an override that nothing used up is given again",
+        "edited": "emptied: paths",
     },
 }
 

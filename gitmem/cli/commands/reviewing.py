@@ -198,12 +198,20 @@ def override(
     file: o.ReasoningFile = None,
     session: Annotated[
         str | None,
-        typer.Option("--session", metavar="ID", help="The session whose edit may pass.", show_default=False),
+        typer.Option(
+            "--session",
+            metavar="ID",
+            show_default=False,
+            help="The session whose edit may pass; left out, the one that it stopped last.",
+        ),
     ] = None,
     dry_run: o.DryRun = False,
     as_json: o.Json = False,
 ) -> None:
     """Let one edit pass that a closing would stop, and say why. The closing goes on standing.
 
-    What a person ratified only a person may override, in their own terminal.
-    """
+    The next edit of that session that it would stop uses it up. What a person ratified only a person may override, in
+    their own terminal.
+
+    git decisions override 7f3a91c2 -r "Only on the spike branch, which is thrown away."
+    """  # fmt: skip

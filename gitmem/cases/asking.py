@@ -1,0 +1,87 @@
+"""Asking: what agents asked and edited, and when the gate could not look. Kept in local activity, for the gate."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from gitmem.cases.gating import inside, whole_path
+from gitmem.core import dates, entities
+from gitmem.core.lineages import entity_key
+from gitmem.errors import NoLog, Refused
+from gitmem.store import activity
+from gitmem.store.activity import Activity, Reader
+from gitmem.store.closings import Closings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitmem.cases.desk import Desk
+    from gitmem.core.calls import Call
+    from gitmem.store.cache import Cache
+
+
+def after_call(desk: Desk, call: Call) -> None:
+    """Do what `Memory.after_call` says."""
+    if not call.asked and not (call.edits and call.session):
+        return
+    try:
+        cache = desk.cache()
+    except NoLog:
+        return
+    events = _told(cache, _names(desk, call)) if call.asked else []
+    paths = _watched(desk, cache, call) if call.session else []
+    if not events and not paths:
+        return
+    with Activity(desk.repository) as kept:
+        reader = Reader(call.agent, call.session, call.subagent)
+        if events:
+            kept.show(reader, events, activity.ASKED)
+            kept.record(activity.ASKED, reader, path=" ".join(call.asked)[:400], events=events)
+        kept.edit(call.session, paths)
+
+
+def _watched(desk: Desk, cache: Cache, call: Call) -> list[str]:
+    """Return the edited files that the policy watches, or that the log knows."""
+    edited = [inside(desk, whole_path(edit.path, call.cwd)) for edit in call.edits]
+    paths = sorted({path for path in edited if path})
+    try:
+        policy = desk.policy()
+    except Refused:
+        policy = None
+    watch = [entity_key(path) for path in policy.watch] if policy else []
+    found = []
+    for path in paths:
+        key = entity_key(path)
+        is_watched = any(key == one or key.startswith(one + "/") for one in watch)
+        if is_watched or cache.scopes_of(key) or cache.names_below(key):
+            found.append(path)
+    return found
+
+
+def _names(desk: Desk, call: Call) -> list[str]:
+    found = []
+    for typed in call.asked:
+        try:
+            found.append(entities.canonical(desk.repository.relative(typed, call.cwd or desk.start)))
+        except (entities.BadName, OSError, ValueError):
+            continue
+    return found
+
+
+def _told(cache: Cache, names: Iterable[str]) -> list[str]:
+    """Return the closings that who asked about `names` was told of.
+
+    Those of the very entities, and what closes them from above. Who asked about a table was not told of each column.
+    """
+    closings = Closings(cache, dates.of_seconds(time.time()))
+    return sorted({closing.event.id for name in names for closing, _ in closings.on(name)})
+
+
+def gate_failed(desk: Desk, agent: str, what: str) -> None:
+    """Do what `Memory.gate_failed` says."""
+    if not os.path.isdir(desk.repository.local_dir):
+        return  # nobody keeps decisions here
+    with Activity(desk.repository) as kept:
+        kept.record(activity.OPEN, Reader(agent), said=what)

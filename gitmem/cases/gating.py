@@ -1,0 +1,323 @@
+"""Gating: whether an edit, a commit or a range of commits brings back what was closed. `core/gate` has the rules.
+
+What an agent's client tells before an edit is looked at here, with the file as it is on the disk. Nothing is written
+where nothing is found; where something is, local activity says who was told, so that the next answer can be another.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+from gitmem.core import additions, dates, entities, fingerprint, gate, patterns
+from gitmem.core.additions import Addition
+from gitmem.core.calls import Answer
+from gitmem.core.gate import Match, Ruling
+from gitmem.core.lineages import entity_key
+from gitmem.errors import NoLog, Refused
+from gitmem.store import activity
+from gitmem.store.activity import Activity, Reader
+from gitmem.store.closings import Closing, Closings, is_seen
+from gitmem.store.repository import below
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.cases.desk import Desk
+    from gitmem.core.calls import Call, Edit
+    from gitmem.core.policy import Policy
+    from gitmem.store.cache import Cache
+
+#: A larger file is not looked at, in bytes.
+FILE_MAX = 8 << 20
+#: A hook reads so many commits of the log to catch up, and leaves more to a command that has time.
+BEHIND_MAX = 300
+#: More names than this, of one edit, are a move or an import of code: the first so many are looked up.
+NAMES_MAX = 2000
+
+
+class TooFarBehind(Exception):
+    """The cache is missing or far behind the log: whoever has a deadline can't wait for it."""
+
+
+# --- an agent's edit --------------------------------------------------------------------------
+
+
+def judge(desk: Desk, call: Call, edits: Sequence[Edit]) -> Answer:
+    """Return what the agent is answered about `edits`, all of this repository."""
+    started = time.monotonic()
+    changed = [one for one in (_addition(desk, edit, call.cwd) for edit in edits) if one is not None]
+    cache = _cache(desk) if changed else None
+    if cache is None:
+        return Answer()
+    matches = Finder(desk, cache).matches(changed)
+    if not matches:
+        return Answer()
+    reader = Reader(call.agent, call.session, call.subagent)
+    with Activity(desk.repository) as kept:
+        name, within_s = _name_of(call, reader, edits)
+        before = kept.answered(name, within_s)
+        if before is not None:
+            return Answer(before[1], stop=before[0])
+        ruling, used = _ruled(cache, kept, reader, matches)
+        text = gate.message(ruling, gate.AGENT)
+        _remember(kept, reader, ruling, used, text, round((time.monotonic() - started) * 1000))
+        kept.answer(name, stop=ruling.is_stop, text=text)
+    return Answer(text, stop=ruling.is_stop)
+
+
+def _ruled(
+    cache: Cache, kept: Activity, reader: Reader, matches: Sequence[Match], *, person: bool = False
+) -> tuple[Ruling, dict[str, str]]:
+    """Return the ruling of one reader's edit, and the overrides (by event) that it would use up."""
+    ids = gate.ids(matches)
+    shown = kept.shown(reader, ids, activity.STOPPED, activity.ASKED)
+    noted = kept.shown(reader, ids, activity.NOTED)
+    lets = {
+        event_id: override
+        for event_id, override in kept.lets(reader.session, ids).items()
+        if is_in_log(cache, override, event_id, matches)
+    }
+    if not kept.is_kept and not person:
+        # Who can't remember must not stop for ever what stops once.
+        for match in matches:
+            match.holds = match.holds and match.strength == gate.FIRM
+    return gate.ruled(matches, shown=shown, noted=noted, let_pass=lets), lets
+
+
+def is_in_log(cache: Cache, override: str, event_id: str, matches: Iterable[Match]) -> bool:
+    """Say whether an override of local activity is an event of the log, and a person's where it must be one."""
+    event = cache.event(override)
+    if event is None or event.kind != "override" or event_id not in event.targets:
+        return False
+    firm = any(match.event.id == event_id and match.strength == gate.FIRM for match in matches)
+    return not firm or (event.channel == "human" and event.basis == "person")
+
+
+def _remember(kept: Activity, reader: Reader, ruling: Ruling, used: dict[str, str], text: str, took_ms: int) -> None:
+    if ruling.is_stop:
+        told = gate.ids([*ruling.stops, *ruling.again])
+        kept.show(reader, told, activity.STOPPED)
+        place = [*ruling.stops, *ruling.again][0].path
+        kept.record(activity.STOP, reader, path=place, events=told, said=text, ms=took_ms)
+        return
+    passed = gate.ids(ruling.passed)
+    let = [event_id for event_id in passed if event_id in used]
+    if let:
+        kept.use(used[event_id] for event_id in let)
+        kept.record(activity.OVERRIDE, reader, path=ruling.passed[0].path, events=let, ms=took_ms)
+    on = [event_id for event_id in passed if event_id not in used]
+    if on:
+        kept.record(activity.PASS, reader, path=ruling.passed[0].path, events=on, ms=took_ms)
+    if ruling.notes:
+        noted = gate.ids(ruling.notes)
+        kept.show(reader, noted, activity.NOTED)
+        kept.record(activity.NOTE, reader, path=ruling.notes[0].path, events=noted, said=text, ms=took_ms)
+
+
+def _name_of(call: Call, reader: Reader, edits: Sequence[Edit]) -> tuple[str, int]:
+    """Return what names this very call, and for how many seconds the same again is the same call."""
+    import hashlib
+
+    said: tuple[str, ...]
+    if call.call_id:
+        said = (reader.key, call.call_id)
+        within_s = activity.TWICE_S
+    else:
+        said = (reader.key, *(repr((e.path, e.content, e.pairs, e.is_deletion, e.moved_from)) for e in edits))
+        within_s = activity.TWICE_UNNAMED_S
+    return hashlib.sha256("\0".join(said).encode("utf-8", "surrogatepass")).hexdigest(), within_s
+
+
+def _cache(desk: Desk) -> Cache | None:
+    """Return the cache, or None where there is no log. Raises TooFarBehind."""
+    try:
+        cache = desk.model.current_within(BEHIND_MAX)
+    except NoLog:
+        return None
+    if cache is None:
+        raise TooFarBehind("the cache is missing or far behind the log; the next `git decisions` command builds it")
+    return cache
+
+
+def _addition(desk: Desk, edit: Edit, cwd: str) -> Addition | None:
+    """Return what an edit adds to its file; None where it can bring nothing in."""
+    if edit.is_deletion:
+        return None
+    whole = whole_path(edit.path, cwd)
+    path = inside(desk, whole)
+    if not path:
+        return None
+    had = whole_path(edit.moved_from, cwd) if edit.moved_from else whole
+    before = _text_of(had)
+    after = edit.after(before)
+    if after is not None:
+        after = additions.whole(after)
+    if after is None or (after == before and not edit.moved_from):
+        return None
+    return Addition(path, before, after, is_new=not os.path.lexists(whole))
+
+
+def whole_path(path: str, cwd: str) -> str:
+    """Return the absolute path of an edit's `path`."""
+    return os.path.normpath(os.path.join(cwd or ".", path))
+
+
+def inside(desk: Desk, whole: str) -> str:
+    """Return the path from the root of the work tree, or "" for what lies outside of it or in git's own folder."""
+    top = desk.repository.work_tree
+    if top is None:
+        return ""
+    folder, name = os.path.split(whole)
+    path = below(os.path.join(os.path.realpath(folder), name), top)
+    if path == ".git" or path.startswith(".git/"):
+        return ""
+    return additions.whole(path.replace(os.sep, "/"))
+
+
+def _text_of(path: str) -> str | None:
+    """Return the text of a file, None where there is none; of one that is too large or no file, the empty text."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(FILE_MAX + 1)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return ""
+    return "" if len(data) > FILE_MAX else additions.text_of(data)
+
+
+# --- finding ----------------------------------------------------------------------------------
+
+
+class Finder:
+    """Looks up what some changes of files bring back. `is_edit`: one edit, of which each file is its own matter."""
+
+    def __init__(self, desk: Desk, cache: Cache) -> None:
+        self._desk = desk
+        self._cache = cache
+        self._now = dates.of_seconds(time.time())
+        self._closings = Closings(cache, self._now)
+        self._policy: Policy | None = None
+        self._policy_read = False
+        self._scopes: dict[str, str] = {}
+
+    def matches(self, changed: Sequence[Addition]) -> list[Match]:
+        """Return all matches of one edit (or one commit, or one range), one or more for an event."""
+        found = [*self._by_content(changed), *self._by_patterns(changed)]
+        for addition in changed:
+            found += self._by_names(addition)
+        return [match for match in found if not self._has_ended(match)]
+
+    def _by_content(self, changed: Sequence[Addition]) -> Iterator[Match]:
+        if not self._closings.has_prints():
+            return
+        marked = additions.marked(changed)
+        for closing, share in self._closings.by_content(marked, gate.NOTE_SHARE):
+            back = [
+                marked[mark] for mark in fingerprint.hashes(closing.event.fields.get("fingerprint")) if mark in marked
+            ]
+            addition, line = min(back, key=lambda one: (one[0].path, one[1]))
+            why = f"{share} % of the lines that were taken out are back"
+            yield from self._match(closing, gate.CONTENT, why, addition, line, holds=share >= gate.STOP_SHARE)
+
+    def _by_patterns(self, changed: Sequence[Addition]) -> Iterator[Match]:
+        if not self._closings.has_patterns():
+            return
+        probes: set[str] = set()
+        for addition in changed:
+            probes |= patterns.probes(addition.lines)
+        for closing in self._closings.by_patterns(probes):
+            for addition in changed:
+                hit = patterns.found(closing.event.fields.get("patterns"), addition.lines)
+                if hit:
+                    why = f"its pattern {gate.said(hit[0], 80)} is in an added line"
+                    yield from self._match(closing, gate.PATTERN, why, addition, hit[1])
+
+    def _by_names(self, addition: Addition) -> Iterator[Match]:
+        entered = entering_of(addition)
+        asked = set(self._closings.worth_asking([name for name, _, _ in entered]))
+        for name, kind, line in entered:
+            if name not in asked:
+                continue
+            told = f"{kind.replace('_', ' ')} {gate.said(name, 120, quoted=False)}"
+            scope = self._scope_of(addition.path)
+            known = [one for one in self._closings.standings(name) if is_seen(scope, one[0])[1]]
+            live = any(verdict in ("active", "reopened") for _, verdict, _, _ in known)
+            closed = False
+            for closing, by in self._closings.on(name):
+                closed = True
+                why = f"brings in the {told}"
+                holds = True
+                if by != entity_key(name) and by in entities.parents(entity_key(name)):
+                    why += f", which lies below {gate.said(closing.event.entity_path, 120, quoted=False)}"
+                elif live:
+                    holds = False
+                    why += ", which stands otherwise"
+                yield from self._match(closing, gate.ENTITY, why, addition, line, holds=holds)
+            if closed or live:
+                continue
+            for _, verdict, _, deciding in known:
+                event = self._closings.event(deciding) if verdict == "removed" else None
+                if event is not None:
+                    why = f"brings in the {told}"
+                    yield Match(
+                        event, gate.REMOVED, why, path=addition.path, line=line, strength=gate.DISPUTED, holds=False
+                    )
+
+    def _match(
+        self, closing: Closing, how: str, why: str, addition: Addition, line: int, *, holds: bool = True
+    ) -> Iterator[Match]:
+        path = addition.path
+        sees, may_stop = is_seen(self._scope_of(path), closing.scope)
+        if not may_stop and below(entity_key(path), entity_key(closing.scope)):
+            sees = may_stop = True  # it lies there, whatever the policy says of it now
+        if sees:
+            yield Match(
+                closing.event,
+                how,
+                why,
+                path=path,
+                line=line,
+                strength=closing.strength,
+                holds=holds and may_stop,
+                waiting=closing.waiting,
+            )
+
+    def _scope_of(self, path: str) -> str:
+        """Return the component of a file. A policy that can't be read has none: nothing is opened by breaking it."""
+        if not self._policy_read:
+            self._policy_read = True
+            try:
+                self._policy = self._desk.policy()
+            except Refused:
+                pass
+        if self._policy is None:
+            return ""
+        if path not in self._scopes:
+            self._scopes[path] = self._policy.scope_at(path)
+        return self._scopes[path]
+
+    def _has_ended(self, match: Match) -> bool:
+        """Say whether the closing's own condition is met (`expires_when`)."""
+        event = match.event
+        if match.how == gate.REMOVED or not event.fields.get("expires_when"):
+            return False
+        from gitmem.store import listing, revisits
+        from gitmem.store.libraries import Libraries
+
+        rows = listing.by_ids(self._cache, [event.id])
+        return bool(rows) and revisits.has_ended(
+            self._cache, Libraries(self._desk.repository), rows[0], self._now, firm=match.strength == gate.FIRM
+        )
+
+
+def entering_of(addition: Addition) -> list[tuple[str, str, int]]:
+    """Return (entity path, kind, line) of what a change of a file brings in anew."""
+    from gitmem.core import entering
+
+    entered = entering.found(addition.path, addition.before, addition.after)[:NAMES_MAX]
+    found = [(str(one.name), str(one.entity_type), int(one.line)) for one in entered]
+    if addition.is_new and addition.before is not None:  # moved here
+        found.insert(0, (addition.path, "file", 0))
+    return found

@@ -1,0 +1,66 @@
+"""Additions: what a change of one file brings into it, line by line. Pure.
+
+Whatever knows a rejected thing when it comes back looks at these lines and at no others: what was in the file
+before may stay there, move about in it, and be edited around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class Addition:
+    """One file as a change leaves it.
+
+    path    from the root of the repository, separators `/`
+    before  the text that it had (None: there was no such file); of a moved file, the text that it had elsewhere
+    after   the text that it gets (None: the file goes)
+    lines   (number from 1, text) of each line of `after` that was nowhere in `before`
+    is_new  there was no file at this path
+    """
+
+    __slots__ = ("after", "before", "is_new", "lines", "path")
+
+    def __init__(self, path: str, before: str | None, after: str | None, *, is_new: bool) -> None:
+        self.path = path
+        self.before = before
+        self.after = after
+        self.is_new = is_new
+        self.lines = added(before, after)
+
+
+def added(before: str | None, after: str | None) -> list[tuple[int, str]]:
+    """Return the lines of `after` that are not in `before`, blanks at their ends aside, with their numbers from 1."""
+    if not after:
+        return []
+    known = {line.rstrip() for line in before.split("\n")} if before else set()
+    known.add("")
+    return [(number, line) for number, line in enumerate(after.split("\n"), 1) if line.rstrip() not in known]
+
+
+def marked(additions: Iterable[Addition]) -> dict[int, tuple[Addition, int]]:
+    """Return the marks (see `fingerprint`) of all added lines, each with the first file and line that has it.
+
+    Files that nobody writes by hand have none.
+    """
+    from gitmem.core import fingerprint
+
+    found: dict[int, tuple[Addition, int]] = {}
+    for addition in additions:
+        if fingerprint.generated(addition.path):
+            continue
+        for number, line in addition.lines:
+            bare = fingerprint.normalise(line)
+            if fingerprint.distinctive(line, bare):
+                found.setdefault(fingerprint.hash_of(bare), (addition, number))
+    return found
+
+
+def whole(text: str) -> str:
+    """Return `text` with a replacement for each lone surrogate: nothing that keeps or compares it takes one."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def text_of(data: bytes) -> str:
+    """Return what the bytes of a file say as text; nothing where they are none."""
+    return "" if b"\0" in data[:8000] else data.decode("utf-8", "replace")

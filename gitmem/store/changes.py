@@ -1,0 +1,146 @@
+"""Changes: what git is about to commit, or what a range of commits comes to, as whole texts before and after.
+
+The texts and not the hunks: what is brought in anew is decided by what a file holds, in one way for agents' edits,
+for the index and for a range. Nothing of the user's diff settings, filters or attributes has a say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gitmem.core.additions import Addition
+from gitmem.errors import Refused
+from gitmem.store import git
+from gitmem.store.repository import Repository
+
+#: A larger blob is not looked at, in bytes.
+BLOB_MAX = 8 << 20
+#: More files than this in one comparison are not looked at further.
+FILES_MAX = 20_000
+#: How many blobs are asked for at once.
+_TOGETHER = 500
+
+_RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules")
+_MOVED = ("--find-renames=60%", "-l500", "--no-relative")
+
+
+def staged(repository: Repository) -> Iterator[Addition]:
+    """Yield what the index would add to HEAD, by file. An index that a hook was given counts."""
+    index = repository.environ.get("GIT_INDEX_FILE", "")
+    env = {"GIT_INDEX_FILE": index} if index else {}
+    head = repository.try_git("rev-parse", "--verify", "--quiet", "HEAD^{commit}").out.decode("ascii").strip()
+    base = head or repository.git("hash-object", "-t", "tree", "--stdin").decode("ascii").strip()
+    out = repository.git("diff-index", "--cached", *_RAW, *_MOVED, base, env=env, work_tree=True)
+    yield from _additions(repository, _parsed(out))
+
+
+def over(repository: Repository, typed: str) -> tuple[str, str]:
+    """Return the commits that a range `A..B` (or `A...B`) compares: what they share, and its end. Raises Refused."""
+    first, dots, last = typed.partition("...") if "..." in typed else typed.partition("..")
+    if not dots:
+        raise Refused(field="--range", what=f"{typed[:80]!r} is no range", hint="give two revisions: main..HEAD.")
+    start, end = (_commit(repository, one or "HEAD") for one in (first, last))
+    base = repository.try_git("merge-base", start, end).out.decode("ascii").strip()
+    if not base:
+        hint = "fetch the history between them: `git fetch --unshallow`."
+        raise Refused(field="--range", what=f"{first} and {last} have no commit in common here", hint=hint)
+    return base, end
+
+
+def between(repository: Repository, base: str, end: str) -> Iterator[Addition]:
+    """Yield what `end` has that the commit `base` had not, by file."""
+    out = repository.git("diff-tree", "-r", *_RAW, *_MOVED, base, end, env=git.RAW)
+    yield from _additions(repository, _parsed(out))
+
+
+def trailers(repository: Repository, base: str, end: str, keys: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """Return key -> [(commit, value)] of the trailers of some keys in the commits of a range."""
+    fields = "".join(f"%x1e%(trailers:key={key},valueonly,unfold,separator=%x1f)" for key in keys)
+    out = repository.git("log", f"--format=%H{fields}%x1d", "--no-show-signature", f"{base}..{end}", env=git.RAW)
+    found: dict[str, list[tuple[str, str]]] = {key: [] for key in keys}
+    for entry in out.decode("utf-8", "replace").split("\x1d"):
+        commit, *values = entry.strip("\n").split("\x1e")
+        for key, value in zip(keys, values):
+            found[key] += [(commit, one.strip()) for one in value.split("\x1f") if one.strip()]
+    return found
+
+
+def head_time(repository: Repository) -> int:
+    """Return when the commit at HEAD was made, in seconds; 0 where there is none."""
+    out = repository.try_git("log", "-1", "--format=%ct", "--no-show-signature", "HEAD").out.strip()
+    return int(out) if out.isdigit() else 0
+
+
+def _commit(repository: Repository, revision: str) -> str:
+    result = repository.try_git("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
+    oid = result.out.decode("ascii", "replace").strip()
+    if result.rc != 0 or not oid:
+        hint = "in CI, check the history out in full (fetch-depth: 0)."
+        raise Refused(field="--range", what=f"{revision[:80]!r} names no commit here", hint=hint)
+    return oid
+
+
+#: (path, path before, oid before or "", oid after)
+_Entry = tuple[str, str, str, str]
+
+
+def _parsed(out: bytes) -> Iterator[_Entry]:
+    """Read `--raw -z`: `:mode mode oid oid status`, NUL, a path, and of what moved the new path."""
+    parts = iter(out.split(b"\0"))
+    for head in parts:
+        if not head.startswith(b":"):
+            continue
+        old_mode, mode, old, new, status = head[1:].decode("ascii").split(" ")
+        source = path = next(parts, b"").decode("utf-8", "surrogateescape")
+        if status[0] in "RC":
+            path = next(parts, b"").decode("utf-8", "surrogateescape")
+        if status[0] not in "AMRCT" or mode[:2] != "10":  # gone, a link, a submodule
+            continue
+        yield path, source, old if old_mode[:2] == "10" else "", new
+
+
+def _additions(repository: Repository, entries: Iterator[_Entry]) -> Iterator[Addition]:
+    waiting: list[_Entry] = []
+    for count, entry in enumerate(entries):
+        if count >= FILES_MAX:
+            break
+        waiting.append(entry)
+        if len(waiting) == _TOGETHER:
+            yield from _read(repository, waiting)
+            waiting = []
+    yield from _read(repository, waiting)
+
+
+def _read(repository: Repository, entries: list[_Entry]) -> Iterator[Addition]:
+    if not entries:
+        return
+    wanted = dict.fromkeys(oid for _, _, old, new in entries for oid in (old, new) if oid)
+    texts = _texts(repository, list(wanted))
+    for path, source, old, new in entries:
+        if new not in texts or (old and old not in texts):
+            continue  # not all here (a partial clone), or too large
+        before = texts[old] if old else None
+        yield Addition(path, before, texts[new], is_new=not old or source != path)
+
+
+def _texts(repository: Repository, oids: list[str]) -> dict[str, str]:
+    from gitmem.core.additions import text_of
+
+    sizes = repository.git("cat-file", "--batch-check=%(objectname) %(objectsize)", input=_lines(oids))
+    small = []
+    for line in sizes.decode("ascii", "replace").splitlines():
+        oid, _, size = line.partition(" ")
+        if size.isdigit() and int(size) <= BLOB_MAX:
+            small.append(oid)
+    out = repository.git("cat-file", "--batch", input=_lines(small))
+    found, at = {}, 0
+    while at < len(out):
+        end = out.index(b"\n", at)
+        oid, _, size = out[at:end].decode("ascii").split(" ")
+        found[oid] = text_of(out[end + 1 : end + 1 + int(size)])
+        at = end + int(size) + 2
+    return found
+
+
+def _lines(oids: list[str]) -> bytes:
+    return "".join(f"{oid}\n" for oid in oids).encode()

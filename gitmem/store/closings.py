@@ -1,0 +1,254 @@
+"""Closings that stand, asked by what an edit brings: its lines, its names, its words. Each question through an index.
+
+The gate's side of the cache. Nothing is judged here: `batch` stored for each closing that stands how firmly it does,
+under every name of its lineage. A closing that is sealed now is not found, nor one that has ended by its own
+terms (`valid_to`, `expires_when`): those are looked at for what was found, so they cost nothing where nothing was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gitmem.core import entities, marks
+from gitmem.core.entities import parents
+from gitmem.core.events import Event
+from gitmem.core.lineages import entity_key
+from gitmem.store import components
+from gitmem.store.cache import Cache
+from gitmem.store.components import event_of
+
+#: Up to so many anchors are compared here; of more, those that the edit has are asked for one by one.
+ANCHORS_MAX = 2000
+_PART = 500
+
+_COLUMNS = "c.n, c.scope, c.akey, c.strength, c.waiting, e.id, e.body, e.redacted, j.marks"
+_JOINED = "closed c JOIN events e ON e.n = c.n LEFT JOIN judged j ON j.n = c.n"
+
+
+class Closing:
+    """A closing that stands.
+
+    event     the reject or revert
+    scope     where it was recorded
+    akey      the key of the approach that it closes, "" for the entity
+    strength  see `core.gate`
+    waiting   ids of the supersedes of it that wait for a person
+    """
+
+    __slots__ = ("akey", "event", "n", "scope", "strength", "waiting")
+
+    def __init__(self, row: Sequence[object]) -> None:
+        n, scope, akey, strength, waiting, event_id, body, redacted, _ = row
+        self.n: int = n  # type: ignore[assignment]
+        self.scope: str = scope  # type: ignore[assignment]
+        self.akey: str = akey  # type: ignore[assignment]
+        self.strength: int = strength  # type: ignore[assignment]
+        self.waiting = str(waiting).split()
+        self.event: Event = event_of(event_id, body, redacted)  # type: ignore[arg-type]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it closes the entity with every approach, and what lies below it."""
+        return self.akey == "" and self.event.change_type == "reject"
+
+
+class Closings:
+    """The questions, at one moment (`now`, a time of the format)."""
+
+    def __init__(self, cache: Cache, now: str) -> None:
+        self.cache = cache
+        self.now = now
+        self._aliases: bool | None = None
+        self._parted: list[int] = []
+
+    # --- by content ---------------------------------------------------------------------------
+
+    def has_prints(self) -> bool:
+        """Say whether there is any fingerprint: where not, no line needs hashing."""
+        return self.cache.db.execute("SELECT 1 FROM prints LIMIT 1").fetchone() is not None
+
+    def by_content(self, found: Iterable[int], least: int) -> list[tuple[Closing, int]]:
+        """Return the closings of whose fingerprints at least `least` percent are among the marks, with the share."""
+        shared: dict[int, int] = {}
+        for part in _parts([f"{mark:016x}" for mark in found]):
+            rows = self.cache.db.execute(
+                f"SELECT n, COUNT(*) FROM prints WHERE mark IN ({_marks(part)}) GROUP BY n", part
+            )
+            for n, count in rows:
+                shared[n] = shared.get(n, 0) + count
+        shares: dict[int, int] = {}
+        for part in _parts(sorted(shared)):
+            rows = self.cache.db.execute(
+                f"SELECT DISTINCT n, lines FROM closed WHERE n IN ({_marks(part)}) AND lines > 0", part
+            )
+            for n, lines in rows:
+                share = 100 * shared[n] // lines
+                if share >= least:
+                    shares[n] = share
+        return [(one, shares[one.n]) for one in self._of(sorted(shares))]
+
+    # --- by patterns --------------------------------------------------------------------------
+
+    def has_patterns(self) -> bool:
+        return self.cache.db.execute("SELECT 1 FROM patterns LIMIT 1").fetchone() is not None
+
+    def by_patterns(self, probes: set[str]) -> list[Closing]:
+        """Return the closings that have a pattern with one of the anchors `probes`."""
+        db = self.cache.db
+        numbers: set[int] = set()
+        few = db.execute(f"SELECT mark, n FROM patterns LIMIT {ANCHORS_MAX + 1}").fetchall()
+        if len(few) <= ANCHORS_MAX:
+            numbers.update(n for mark, n in few if mark in probes)
+        else:
+            for part in _parts(sorted(probes)):
+                rows = db.execute(f"SELECT n FROM patterns WHERE mark IN ({_marks(part)})", part)
+                numbers.update(n for (n,) in rows)
+        return self._of(sorted(numbers))
+
+    def _of(self, numbers: Sequence[int]) -> list[Closing]:
+        """Return those of some rows that stand, each once."""
+        found: dict[int, Closing] = {}
+        for part in _parts(numbers):
+            rows = self.cache.db.execute(f"SELECT {_COLUMNS} FROM {_JOINED} WHERE c.n IN ({_marks(part)})", part)
+            for row in rows:
+                if row[0] not in found and self._holds(row):
+                    found[row[0]] = Closing(row)
+        return list(found.values())
+
+    # --- by name ------------------------------------------------------------------------------
+
+    def worth_asking(self, names: Sequence[str]) -> list[str]:
+        """Return those of some entity paths about which, or above which, anything is known here."""
+        own = {name: entity_key(name) for name in names}
+        above = {name: parents(key) for name, key in own.items()}
+        known = self._among("names", "key", own.values())
+        closed = self._among("closed", "key", (key for keys in above.values() for key in keys))
+        if self._has_aliases():
+            closed |= self._among("aliases", "a", (key for name in names for key in (own[name], *above[name])))
+        return [n for n in names if own[n] in known or own[n] in closed or not closed.isdisjoint(above[n])]
+
+    def _among(self, table: str, column: str, keys: Iterable[str]) -> set[str]:
+        found: set[str] = set()
+        for part in _parts(sorted(set(keys))):
+            rows = self.cache.db.execute(
+                f"SELECT DISTINCT {column} FROM {table} WHERE {column} IN ({_marks(part)})", part
+            )
+            found.update(key for (key,) in rows)
+        return found
+
+    def on(self, name: str, *, exactly: bool = False) -> list[tuple[Closing, str]]:
+        """Return the closings that stand for an entity, under any name it had, and what closes it from above.
+
+        Each with the name that it was found by. `exactly`: not what closes it from above.
+        """
+        found: dict[int, tuple[Closing, str]] = {}
+        for scope, key in self._names(entity_key(name)):
+            above = [] if exactly else parents(key)
+            for part in _parts([key, *above]):
+                rows = self.cache.db.execute(
+                    f"SELECT {_COLUMNS}, c.key FROM {_JOINED} WHERE c.key IN ({_marks(part)})", part
+                ).fetchall()
+                for row in rows:
+                    if row[0] in found or (scope is not None and row[1] != scope) or not self._holds(row[:-1]):
+                        continue
+                    closing = Closing(row[:-1])
+                    if row[-1] == key or closing.is_whole:
+                        found[row[0]] = (closing, row[-1])
+        return list(found.values())
+
+    def below(self, key: str, limit: int) -> list[Closing]:
+        """Return the closings that stand for what lies in the file of a folded name, at most `limit`."""
+        rows = self.cache.db.execute(
+            f"SELECT {_COLUMNS} FROM {_JOINED} WHERE c.key >= ? AND c.key < ? ORDER BY c.key LIMIT ?",
+            (key + "::", key + ":;", limit),
+        ).fetchall()
+        return [Closing(row) for row in rows if self._holds(row)]
+
+    def newest(self, scope: str, limit: int) -> list[Closing]:
+        """Return the newest closings that stand in one scope, at most `limit`."""
+        rows = self.cache.db.execute(
+            "SELECT DISTINCT n FROM closed WHERE scope = ? ORDER BY n DESC LIMIT ?", (scope, limit)
+        ).fetchall()
+        return sorted(self._of([n for (n,) in rows]), key=lambda one: -one.n)
+
+    def standings(self, name: str) -> list[tuple[str, str, str, str]]:
+        """Return (scope, verdict, approach key, id of the deciding event) of each decision on an entity itself."""
+        found = []
+        for scope, key in self._names(entity_key(name)):
+            rows = self.cache.db.execute(
+                "SELECT d.scope, d.verdict, d.akey, d.standing, d.names FROM names n "
+                "JOIN decisions d ON d.component = n.component AND d.scope = n.scope WHERE n.key = ?",
+                (key,),
+            )
+            for its_scope, verdict, akey, standing, names in rows:
+                if (scope is None or its_scope == scope) and key in names.split("\n"):
+                    found.append((its_scope, verdict, akey, standing))
+        return found
+
+    def event(self, event_id: str) -> Event | None:
+        """Return an event that may be told: not one that is redacted to its name, sealed, or void."""
+        row = self.cache.db.execute(
+            "SELECT e.id, e.body, e.redacted, j.marks, j.effect, j.trust FROM events e LEFT JOIN judged j ON j.n = e.n "
+            "WHERE e.id = ?",
+            (event_id,),
+        ).fetchone()
+        if row is None or row[4] == "void" or row[5] == "retracted":
+            return None
+        return None if marks.SEAL in marks.in_force(row[3], self.now) else event_of(*row[:3])
+
+    def _names(self, key: str) -> list[tuple[str | None, str]]:
+        """Return every name that renames in force gave a folded name, each with the scope that they hold in.
+
+        None is every scope: where nothing was renamed.
+        """
+        if not self._has_aliases():
+            return [(None, key)]
+        return [
+            (scope, name)
+            for scope in ("", *self.cache.scopes())
+            for name in components.lineage_names(self.cache.db, scope, key, self._parted)
+        ]
+
+    def _has_aliases(self) -> bool:
+        if self._aliases is None:
+            db = self.cache.db
+            self._aliases = db.execute("SELECT 1 FROM aliases LIMIT 1").fetchone() is not None
+            if self._aliases:
+                rows = db.execute(
+                    "SELECT DISTINCT a.n FROM aliases a JOIN judged j ON j.n = a.n "
+                    "WHERE j.trust = 'retracted' OR j.effect = 'void'"
+                )
+                self._parted = [n for (n,) in rows]
+        return self._aliases
+
+    # --- whether it holds now -----------------------------------------------------------------
+
+    def _holds(self, row: Sequence[object]) -> bool:
+        """Say whether a row of `_COLUMNS` is told now: it isn't sealed, and its own end hasn't come."""
+        spelled = row[-1]
+        if isinstance(spelled, str) and marks.SEAL in marks.in_force(spelled, self.now):
+            return False
+        body = row[6]
+        assert isinstance(body, bytes)
+        if b'"valid_to":' not in body:
+            return True
+        until = event_of(row[5], body, row[7]).fields.get("valid_to")  # type: ignore[arg-type]
+        return not isinstance(until, str) or until > self.now
+
+
+def is_seen(scope: str, other: str) -> tuple[bool, bool]:
+    """Say whether an edit in `scope` is told of a closing in the scope `other`, and whether that may stop it.
+
+    Its own and those above it stop; those below it are told; a sibling's is neither.
+    """
+    if other == scope or other in entities.ancestors_scope(scope):
+        return True, True
+    return entities.sees(scope, other), False
+
+
+def _parts(values: Sequence[object]) -> list[Sequence[object]]:
+    return [values[at : at + _PART] for at in range(0, len(values), _PART)]
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))

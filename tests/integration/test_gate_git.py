@@ -1,0 +1,231 @@
+"""The gate for commits and ranges, as typed: what stops, where it says so, who may go on, and that it fails closed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+COLUMN = "select 1;\nALTER TABLE payments ADD COLUMN card_token text;\n"
+OTHER = "select 1;\nALTER TABLE payments ADD COLUMN note text;\n"
+WHY = "we must not store card data"
+
+
+@pytest.fixture
+def repo(make_repo) -> Path:
+    return make_repo()
+
+
+@pytest.fixture
+def reject(cli):
+    def reject(repo: Path, entity: str = "payments.card_token", *more: str, person: bool = True) -> str:
+        done = cli("reject", entity, "-r", WHY, *more, "--json", cwd=repo, tty=person)
+        assert done.code == 0, done.stderr
+        return done.json["events"][0]["id"]
+
+    return reject
+
+
+def write(repo: Path, path: str, text: str) -> None:
+    (repo / path).parent.mkdir(parents=True, exist_ok=True)
+    (repo / path).write_text(text, "utf-8")
+
+
+@pytest.fixture
+def commit(git):
+    def commit(repo: Path, path: str, text: str, message: str = "a commit") -> str:
+        write(repo, path, text)
+        git("add", "-A", cwd=repo)
+        git("commit", "--quiet", "-m", message, cwd=repo)
+        return git("rev-parse", "HEAD", cwd=repo)
+
+    return commit
+
+
+# --- what is staged ---------------------------------------------------------------------------
+
+
+def test_what_is_staged_stops_and_what_is_only_in_the_work_tree_does_not(repo, reject, cli, git):
+    rejected = reject(repo)
+    write(repo, "db/1.sql", COLUMN)
+    assert cli("gate", "--staged", cwd=repo).code == 0
+    git("add", "db", cwd=repo)
+    stopped = cli("gate", "--staged", cwd=repo, tty=True)
+    assert stopped.code == 1
+    for told in (rejected[:8], WHY, "db/1.sql:2", f"git decisions supersede {rejected[:8]}", "git decisions override"):
+        assert told in stopped.stdout
+    agent = cli("gate", "--staged", cwd=repo, env={"CLAUDECODE": "1"})
+    assert agent.code == 1 and "override" not in agent.stdout and "supersede" in agent.stdout
+    write(repo, "db/1.sql", OTHER)
+    git("add", "db", cwd=repo)
+    assert cli("gate", "--staged", cwd=repo).code == 0
+
+
+def test_a_persons_override_covers_the_commit_and_the_next_one_stops_again(repo, reject, cli, git):
+    rejected = reject(repo)
+    write(repo, "db/1.sql", COLUMN)
+    git("add", "db", cwd=repo)
+    assert cli("gate", "--staged", cwd=repo, tty=True).code == 1
+    assert cli("override", rejected, "-r", "a spike", cwd=repo, tty=True).code == 0
+    passes = cli("gate", "--staged", cwd=repo, tty=True)
+    assert passes.code == 0 and rejected[:8] in passes.stdout
+    git("commit", "--quiet", "-m", "spike", cwd=repo, env={"GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"})
+    write(repo, "db/2.sql", COLUMN)
+    git("add", "db", cwd=repo)
+    assert cli("gate", "--staged", cwd=repo, tty=True).code == 1
+    assert cli("supersede", rejected, "-r", "allowed now", cwd=repo, tty=True).code == 0
+    assert cli("gate", "--staged", cwd=repo, tty=True).code == 0
+
+
+def test_what_a_session_went_on_with_is_not_asked_twice_when_it_commits(repo, reject, cli, git):
+    from gitmem.core.calls import Call, Edit
+    from gitmem.hooks import gate
+
+    reject(repo, person=False)
+    firm = reject(repo, "payments.card_pan")
+    for number in ("1", "2"):
+        edit = Edit("db/1.sql", content=COLUMN)
+        gate.judge(Call("claude", "edit", edits=[edit], session="claude:abc", call_id=number, cwd=str(repo)))
+    write(repo, "db/1.sql", COLUMN)
+    git("add", "db", cwd=repo)
+    assert cli("gate", "--staged", cwd=repo, env={"CLAUDE_CODE_SESSION_ID": "abc"}).code == 0
+    assert cli("gate", "--staged", cwd=repo, env={"CLAUDE_CODE_SESSION_ID": "other"}).code == 1
+    assert cli("gate", "--staged", cwd=repo).code == 1
+    write(repo, "db/1.sql", COLUMN + "ALTER TABLE payments ADD COLUMN card_pan text;\n")
+    git("add", "db", cwd=repo)
+    stopped = cli("gate", "--staged", cwd=repo, env={"CLAUDE_CODE_SESSION_ID": "abc"})
+    assert stopped.code == 1 and firm[:8] in stopped.stdout
+
+
+def test_a_repository_without_commits_or_without_a_log(make_repo, reject, cli, git):
+    empty = make_repo("empty")
+    write(empty, "db/1.sql", COLUMN)
+    git("add", "db", cwd=empty)
+    quiet = cli("gate", "--staged", cwd=empty)
+    assert quiet.code == 0 and "no decision log" in quiet.stderr
+    reject(empty)
+    assert cli("gate", "--staged", cwd=empty).code == 1
+
+
+# --- ranges -----------------------------------------------------------------------------------
+
+
+def test_a_range_stops_on_the_right_line_in_every_format(repo, reject, commit, cli, git):
+    rejected = reject(repo)
+    git("checkout", "--quiet", "-b", "topic", cwd=repo)
+    commit(repo, "db/1.sql", COLUMN)
+    text = cli("gate", "--range", "main..topic", cwd=repo)
+    assert text.code == 1 and "db/1.sql:2" in text.stdout and f"Supersedes-Decision: {rejected[:8]}" in text.stdout
+    github = cli("gate", "--range", "main..topic", "--format", "github", cwd=repo)
+    assert github.code == 1
+    (line,) = github.stdout.splitlines()
+    assert line.startswith("::error file=db/1.sql,line=2,title=") and WHY in line
+    answer = cli("gate", "--range", "main...topic", "--json", cwd=repo).json
+    (finding,) = answer["findings"]
+    assert answer["stops"] and finding["event"] == rejected
+    assert (finding["severity"], finding["path"], finding["line"]) == ("error", "db/1.sql", 2)
+    assert finding["person_ratified"] and finding["reasoning"] == WHY
+    commit(repo, "db/1.sql", OTHER)
+    quiet = cli("gate", "--range", "main..topic", "--format", "github", cwd=repo)
+    assert (quiet.code, quiet.stdout) == (0, "")
+
+
+def test_a_range_is_what_the_branch_brings_and_not_what_the_trunk_had_or_got(repo, reject, commit, cli, git):
+    commit(repo, "db/0.sql", COLUMN)
+    reject(repo)
+    git("checkout", "--quiet", "-b", "topic", cwd=repo)
+    commit(repo, "db/0.sql", COLUMN + "select 2;\n")
+    git("checkout", "--quiet", "main", cwd=repo)
+    commit(repo, "db/3.sql", COLUMN)
+    assert cli("gate", "--range", "main..topic", cwd=repo).code == 0
+    git("checkout", "--quiet", "topic", cwd=repo)
+    git("mv", "db/0.sql", "db/moved.sql", cwd=repo)
+    git("commit", "--quiet", "-m", "move", cwd=repo)
+    assert cli("gate", "--range", "main..topic", cwd=repo).code == 0, "a file that moved brings nothing back"
+    commit(repo, "db/4.sql", COLUMN)
+    assert cli("gate", "--range", "main..topic", cwd=repo).code == 1
+
+
+@pytest.mark.parametrize("key", ["Decision-Override", "Supersedes-Decision"])
+def test_a_trailer_in_the_range_passes_and_says_so(repo, reject, commit, cli, git, key):
+    rejected = reject(repo)
+    other = reject(repo, "payments.card_pan")
+    git("checkout", "--quiet", "-b", "topic", cwd=repo)
+    oid = commit(repo, "db/1.sql", COLUMN, f"add it\n\n{key}: {rejected[:10]} the provider asks for it")
+    passes = cli("gate", "--range", "main..topic", "--format", "github", cwd=repo)
+    assert passes.code == 0 and passes.stdout.startswith("::warning file=db/1.sql,line=2")
+    answer = cli("gate", "--range", "main..topic", "--json", cwd=repo).json
+    (finding,) = answer["findings"]
+    assert (finding["severity"], finding["commit"], finding["answered_by"]) == ("warning", oid, key)
+    assert finding["answer"] == "the provider asks for it"
+    commit(repo, "db/2.sql", "ALTER TABLE payments ADD COLUMN card_pan text;\n", f"another\n\n{key}: {rejected[:10]} x")
+    stopped = cli("gate", "--range", "main..topic", "--json", cwd=repo)
+    assert stopped.code == 1
+    assert {f["event"]: f["severity"] for f in stopped.json["findings"]} == {rejected: "warning", other: "error"}
+
+
+def test_lines_of_a_range_count_together_over_all_its_files(repo, cli, commit, git):
+    lines = [f"total_{n} = rate_{n} * quantity_{n} + surcharge_{n}\n" for n in range(10)]
+    write(repo, "the.diff", "--- a/p.py\n+++ b/p.py\n@@ -0,0 +1,10 @@\n" + "".join("+" + line for line in lines))
+    done = cli("reject", "p.py", "-r", WHY, "--diff", "the.diff", "--json", cwd=repo, tty=True)
+    (repo / "the.diff").unlink()
+    git("checkout", "--quiet", "-b", "topic", cwd=repo)
+    commit(repo, "one.py", "".join(lines[:3]))
+    noted = cli("gate", "--range", "main..topic", "--json", cwd=repo)
+    assert noted.code == 0 and noted.json["findings"][0]["severity"] == "notice"
+    commit(repo, "two.py", "".join(lines[3:7]))
+    stopped = cli("gate", "--range", "main..topic", "--json", cwd=repo)
+    assert stopped.code == 1 and stopped.json["findings"][0]["event"] == done.json["events"][0]["id"]
+    assert "70 %" in stopped.json["findings"][0]["why"]
+
+
+def test_ci_fails_closed_where_the_log_is_absent_broken_or_cut_off(repo, reject, commit, cli, git, tmp_path):
+    git("checkout", "--quiet", "-b", "topic", cwd=repo)
+    commit(repo, "db/1.sql", COLUMN)
+    missing = cli("gate", "--range", "main..topic", "--json", cwd=repo)
+    assert missing.code == 10 and missing.json["error"]["name"] == "NoLog"
+    asked = cli("gate", "--range", "main..topic", "--allow-missing", "--json", cwd=repo)
+    assert asked.code == 0 and not asked.json["has_log"]
+    reject(repo)
+    reject(repo, "payments.card_pan")
+    cut = tmp_path / "cut"
+    git("clone", "--quiet", "--branch", "topic", repo.as_uri(), cut, cwd=tmp_path)
+    git("fetch", "--quiet", "--depth=1", "origin", "refs/decisions/log:refs/decisions/log", cwd=cut)
+    assert cli("gate", "--range", "origin/main..topic", cwd=cut).code not in (0, 1)
+    whole = tmp_path / "whole"
+    git("clone", "--quiet", "--branch", "topic", repo.as_uri(), whole, cwd=tmp_path)
+    git("fetch", "--quiet", "origin", "refs/decisions/log:refs/decisions/log", cwd=whole)
+    assert cli("gate", "--range", "origin/main..topic", cwd=whole).code == 1
+    for bad in ("nonsense", "main..nowhere"):
+        assert cli("gate", "--range", bad, cwd=whole).code == 15
+    assert cli("gate", cwd=whole).code == 2
+    assert cli("gate", "--staged", "--range", "main..topic", cwd=whole).code == 2
+
+
+def test_odd_names_and_bytes_and_a_bare_repository(make_repo, reject, commit, cli, git):
+    repo = make_repo(name="日本語 リポ")
+    rejected = reject(repo, "ソース/古い ファイル.py")
+    git("checkout", "--quiet", "-b", "topic", cwd=repo)
+    (repo / "image.bin").write_bytes(b"\0\1\2" * 1000)
+    (repo / "latin.txt").write_bytes("caf\xe9\n".encode("latin-1"))
+    commit(repo, "ソース/古い ファイル.py", "x = 1\n")
+    answer = cli("gate", "--range", "main..topic", "--json", cwd=repo)
+    assert answer.code == 1 and answer.json["findings"][0]["path"] == "ソース/古い ファイル.py"
+    line = cli("gate", "--range", "main..topic", "--format", "github", cwd=repo).stdout
+    assert line.startswith("::error file=ソース/古い ファイル.py,line=1,")
+    bare = repo.parent / "bare.git"
+    shutil.copytree(repo / ".git", bare)
+    git("config", "core.bare", "true", cwd=bare)
+    there = cli("gate", "--range", "main..topic", "--json", cwd=bare, env={"GIT_DIR": str(bare)})
+    assert there.code == 1 and there.json["findings"][0]["event"] == rejected
+
+
+def test_what_is_printed_is_one_object_and_in_head_nothing_breaks(repo, reject, commit, cli, git, shell):
+    reject(repo)
+    git("checkout", "--quiet", "-b", "topic", cwd=repo)
+    commit(repo, "db/1.sql", COLUMN)
+    assert json.loads(cli("gate", "--range", "main..topic", "--format", "json", cwd=repo).stdout)["schema"] == 1
+    told = shell("git-decisions gate --range main..topic | head -1", cwd=repo)
+    assert "Traceback" not in told.stdout and told.stdout.startswith("Stopped")
