@@ -481,14 +481,16 @@ class Memory:
 
     # --- links -----------------------------------------------------------------------------------------
 
-    def link(self, *, scan: bool = False) -> Linked:
+    def link(self, *, scan: bool = False, progress: Callable[[str, int, int], None] | None = None) -> Linked:
         """Find the commits of events that have none yet, as the hooks would have.
 
-        Looks at what was recorded on this branch (on a detached HEAD: in this worktree); with `scan`, everywhere.
+        Looks at what was recorded on this branch (on a detached HEAD: in this worktree); with `scan`, everywhere, and
+        for what became of linked commits too: picks, rebases, squash merges, reverts. What another author's clone is
+        to write is kept here, and what fits two commits is told and not linked.
         """
         from gitmem.cases import linking
 
-        return linking.link(self.desk, scan=scan)
+        return linking.link(self.desk, scan=scan, progress=progress)
 
     def after_commit(self) -> int:
         """Link what was recorded for the commit that was just made (post-commit hook); returns how many links."""

@@ -6,7 +6,7 @@ An event has every common field; what its kind has not is null. Fields are added
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gitmem.core import ids
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gitmem.store.archive import Attachment
     from gitmem.store.cache import StoredDecision
     from gitmem.store.listing import Row
+    from gitmem.store.placing import Link
     from gitmem.store.reviews import Item, Queue
     from gitmem.store.revisits import Due
     from gitmem.store.verifying import Report
@@ -99,6 +100,8 @@ def event(row: Row) -> Json:
     out["after"] = list(e.after)
     out["source"] = e.source or None
     out["commits"] = row.commits
+    if row.found:
+        out["commits_found"] = row.found
     out["trust"] = row.trust
     out["marks"] = row.marks
     out["verdict"] = row.verdict or None
@@ -179,7 +182,7 @@ def show(result: Shown) -> Json:
         "schema": SCHEMA,
         "event": event(result.row),
         "log_commit": result.log_commit,
-        "links": [_link(one) for one in result.links],
+        "links": [_link(one, result.gone, result.taken_back) for one in result.links],
         "reviews": [_review(review, result.signatures) for review in result.reviews],
         "marks": [_review(mark, result.signatures) for mark in result.marks],
         "closed": result.closed,
@@ -187,16 +190,20 @@ def show(result: Shown) -> Json:
     }
 
 
-def _link(found: Event) -> Json:
-    get = found.fields.get
+def _link(found: Link, gone: set[str], taken_back: dict[str, str]) -> Json:
     return {
-        "id": found.id,
-        "commit": get("commit"),
-        "how": get("how"),
-        "tree": get("tree"),
-        "patch_id": get("patch_id"),
-        "renames": get("renames") or [],
-        "recorded_at": found.recorded_at,
+        "id": found.id or None,
+        "commit": found.commit or None,
+        "how": found.how or None,
+        "tree": found.tree or None,
+        "patch_id": found.patch_id or None,
+        "renames": found.renames or [],
+        "replaces": found.replaces,
+        "evidence": found.evidence,
+        "confidence": found.confidence or None,
+        "recorded_at": found.recorded_at or None,
+        "gone": found.commit in gone,
+        "reverted_by": None if found.how == "revert" else taken_back.get(found.commit),
     }
 
 
@@ -219,7 +226,7 @@ def status(result: Standing) -> Json:
     if result.entity:
         out["entity_path"] = result.entity
     out["counts"] = result.counts
-    out["decisions"] = [_decision(decision, result.in_head) for decision in result.decisions]
+    out["decisions"] = [_decision(decision, result.in_head, result.reverted) for decision in result.decisions]
     if not result.entity:
         out["events"] = result.events
         out["unlinked"] = result.unlinked
@@ -230,7 +237,7 @@ def status(result: Standing) -> Json:
     return out
 
 
-def _decision(decision: StoredDecision, in_head: dict[str, bool]) -> Json:
+def _decision(decision: StoredDecision, in_head: Mapping[str, bool], reverted: Mapping[str, str]) -> Json:
     commits = decision.commits
     return {
         "entity_path": decision.entity_path,
@@ -244,6 +251,7 @@ def _decision(decision: StoredDecision, in_head: dict[str, bool]) -> Json:
         "against": decision.against,
         "closed_by_parent": decision.closed_by_parent or None,
         "in_head": any(in_head.get(commit, False) for commit in commits) if commits else None,
+        "reverted_by": reverted.get(decision.standing),
         "since": decision.since,
         "events": decision.events,
     }
@@ -270,7 +278,7 @@ def _item(item: Item) -> Json:
         "since": item.since or None,
         "event": _unless_sealed(event(item.row)) if item.row else None,
         "effect_reason": item.row.reason or None if item.row else None,
-        "decision": _decision(item.decision, {}) if item.decision else None,
+        "decision": _decision(item.decision, {}, {}) if item.decision else None,
         "sides": sides if item.decision else None,
         "finding": finding(item.finding) if item.finding else None,
         "if_ratified": [_difference(one) for one in item.if_ratified],
@@ -538,6 +546,8 @@ def link(result: Linked) -> Json:
     return {
         "schema": SCHEMA,
         "links": [{"events": list(found), "commit": commit, "how": how} for found, commit, how in result.links],
+        "found": [{"events": list(found), "commit": commit, "how": how} for found, commit, how in result.found],
+        "doubts": [{"events": found, "commits": commits} for found, commits in result.doubts],
         "unlinked": result.unlinked,
     }
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gitmem.cases.typed import text_of
 from gitmem.errors import GitFailed, NoLog
-from gitmem.store import listing
+from gitmem.store import listing, placing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def renote_all(desk: Desk) -> None:
     ref = notes.ref_name(desk.repository)
     if desk.repository.try_git("rev-parse", "-q", "--verify", ref).rc == 0 and notes.is_free(desk.repository):
         cache = desk.cache()
-        notes.rebuild(desk.repository, {commit: _note_of(cache, commit) for commit in cache.linked_commits()})
+        notes.rebuild(desk.repository, {commit: _note_of(cache, commit) for commit in placing.commits(cache)})
 
 
 def note(desk: Desk, commits: Sequence[str]) -> None:
@@ -42,7 +41,7 @@ def note_again(desk: Desk, found: Iterable[Event]) -> None:
     """Write the notes of the commits anew whose events a review or a mark may have hidden or shown."""
     cache = desk.cache()
     targets = [target for event in found for target in event.targets]
-    commits = {text_of(link.fields.get("commit")) for target in targets for link in cache.links_of(target)}
+    commits = {link.commit for target in targets for link in placing.links_of(cache, target)}
     if commits:
         note(desk, sorted(commits))
 
@@ -57,10 +56,10 @@ def renote(desk: Desk) -> None:
         cache = desk.cache()
     except NoLog:
         return
-    notes.rebuild(desk.repository, {commit: _note_of(cache, commit) for commit in cache.linked_commits()})
+    notes.rebuild(desk.repository, {commit: _note_of(cache, commit) for commit in placing.commits(cache)})
 
 
 def _note_of(cache: Cache, commit: str) -> list[Event]:
     """Return the changes that a commit's note tells: not what is void, retracted or about something else."""
-    rows = listing.by_ids(cache, cache.linked_to(commit))
+    rows = listing.by_ids(cache, placing.events_at(cache, commit))
     return [row.event for row in rows if row.event.kind == "change" and row.is_shown]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gitmem.cases.results import Asserted, Changesets, Listing, Shown, Stale, Standing
 from gitmem.cases.typed import counted, number_of
 from gitmem.core import dates, ids, vocabulary
 from gitmem.core.query import Query
 from gitmem.errors import NoLog
-from gitmem.store import listing
+from gitmem.store import git, listing, placing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.cases.desk import Desk
-    from gitmem.store.cache import StoredDecision
+    from gitmem.store.cache import Cache, StoredDecision
 
 
 def log(desk: Desk, query: Query) -> Listing:
@@ -59,15 +59,19 @@ def show(desk: Desk, prefix: str) -> Shown:
         closed_by = sorted(judgement.closed_by(event_id))
     said = [event.id for event in referring if event.kind != "link" and event.kind != "change"]
     signatures = {one.event.id: one for one in desk.signed(listing.by_ids(cache, said)) if one.signature is not None}
+    links = placing.links_of(cache, event_id)
+    taken_back = placing.taken_back(links)
     return Shown(
         row,
-        cache.links_of(event_id),
+        links,
         [event for event in referring if event.kind == "review"],
         [event for event in referring if event.kind in ("mark", "override", "redact")],
         closed,
         closed_by,
         cache.log_commit(event_id),
         signatures,
+        gone=_gone(desk, {link.commit for link in links}),
+        taken_back=taken_back,
     )
 
 
@@ -89,6 +93,9 @@ def status(
         for decision in decisions:
             counts[decision.verdict] = counts.get(decision.verdict, 0) + 1
     decisions.sort(key=_worst_first)
+    reverted = _reverted(cache, decisions)
+    commits = [commit for decision in decisions for commit in decision.commits]
+    in_head = _in_head(desk, [*commits, *(by for taken in reverted.values() for by in taken.values())])
     return Standing(
         name,
         decisions,
@@ -98,31 +105,61 @@ def status(
         newer=number_of(cache.meta("newer")),
         quarantined=cache.quarantined(),
         tip=cache.tip,
-        in_head=_in_head(desk, decisions),
+        in_head=in_head,
+        reverted={
+            event: by
+            for event, taken in reverted.items()
+            for commit, by in taken.items()
+            if in_head.get(commit) and in_head.get(by)
+        },
         waiting=(0, "") if name or cache.counted[0] else reviews.length(cache, scope),
     )
 
 
-def _in_head(desk: Desk, decisions: Sequence[StoredDecision]) -> dict[str, bool]:
-    """Say of each linked commit that decides something whether HEAD reaches it. One git, if any."""
-    commits = sorted({commit for decision in decisions for commit in decision.commits})
-    if not commits:
+def _in_head(desk: Desk, commits: Iterable[str]) -> dict[str, bool]:
+    """Say of some commits whether HEAD reaches them. One git where all are here, if any."""
+    asked = sorted(set(commits))
+    if not asked:
         return {}
-    result = desk.repository.try_git(
-        "rev-list",
-        "--no-walk=unsorted",
-        "--stdin",
-        input="".join(f"{c}\n" for c in commits).encode() + b"--not\nHEAD\n",
-    )
-    if result.rc != 0:  # a commit is gone, or HEAD is unborn: ask one by one
-        return {commit: _reaches(desk, commit) for commit in commits}
-    # --no-walk prints what was named and is not excluded
-    outside = set(result.out.decode("ascii", "replace").split())
-    return {commit: commit not in outside for commit in commits}
+    outside = _outside_head(desk, asked)
+    if outside is None:  # a commit is gone, or HEAD is unborn
+        gone = _gone(desk, asked)
+        here = [commit for commit in asked if commit not in gone]
+        left = _outside_head(desk, here) if here else set()
+        outside = gone | (set(here) if left is None else left)
+    return {commit: commit not in outside for commit in asked}
 
 
-def _reaches(desk: Desk, commit: str) -> bool:
-    return desk.repository.try_git("merge-base", "--is-ancestor", commit, "HEAD").rc == 0
+def _outside_head(desk: Desk, commits: Iterable[str]) -> set[str] | None:
+    """Return those of some commits that HEAD does not reach; None where git can't tell."""
+    # `--not` on stdin came with git 2.42; and whatever is excluded, the walk goes on below what is not.
+    lines = "".join(f"{commit}\n" for commit in commits) + "^HEAD\n"
+    result = desk.repository.try_git("rev-list", "--stdin", input=lines.encode())
+    return set(result.out.decode("ascii", "replace").split()) if result.rc == 0 else None
+
+
+def _gone(desk: Desk, commits: Iterable[str]) -> set[str]:
+    """Return those of some commits that are not in this repository."""
+    asked = sorted({commit for commit in commits if commit})
+    if not asked:
+        return set()
+    lines = "".join(commit + "\n" for commit in asked).encode()
+    words = ("cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer")
+    out = desk.repository.git(*words, env=git.RAW, input=lines, check=False).decode("ascii", "replace")
+    here = {line.partition(" ")[0] for line in out.splitlines() if line.endswith(" commit")}
+    return set(asked) - here
+
+
+def _reverted(cache: Cache, decisions: Sequence[StoredDecision]) -> dict[str, dict[str, str]]:
+    """Return the commits of deciding events that later commits took back: event -> commit -> by which."""
+    if cache.counted[0] or not placing.has_reverts(cache):
+        return {}
+    found = {}
+    for decision in decisions:
+        taken = placing.taken_back(placing.links_of(cache, decision.standing)) if decision.standing else {}
+        if taken:
+            found[decision.standing] = taken
+    return found
 
 
 def blame(desk: Desk, entity: str, *, as_of: str = "", known_at: str = "", all_scopes: bool = False) -> Listing:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gitmem.store.archive import Attachment
     from gitmem.store.cache import StoredDecision
     from gitmem.store.listing import Row
+    from gitmem.store.placing import Link
     from gitmem.store.revisits import Due
     from gitmem.sync.travel import Synced
 
@@ -53,21 +54,43 @@ class Listing:
 
 
 class Shown:
-    """One event whole. `signatures` are the rows of those reviews and marks that are signed, by their ids."""
+    """One event whole.
 
-    __slots__ = ("closed", "closed_by", "links", "log_commit", "marks", "reviews", "row", "signatures")
+    links       its links, those that only this clone found at the end
+    gone        those of its commits that are not in this repository
+    taken_back  those of its commits that a later commit reverted, each with that commit
+    signatures  the rows of those reviews and marks that are signed, by their ids
+    """
+
+    __slots__ = (
+        "closed",
+        "closed_by",
+        "gone",
+        "links",
+        "log_commit",
+        "marks",
+        "reviews",
+        "row",
+        "signatures",
+        "taken_back",
+    )
 
     def __init__(
         self,
         row: Row,
-        links: list[Event],
+        links: list[Link],
         reviews: list[Event],
         marks: list[Event],
         closed: list[str],
         closed_by: list[str],
         log_commit: str,
         signatures: dict[str, Row],
+        *,
+        gone: set[str],
+        taken_back: dict[str, str],
     ) -> None:
+        self.gone = gone
+        self.taken_back = taken_back
         self.row = row
         self.links = links
         self.reviews = reviews
@@ -82,6 +105,7 @@ class Standing:
     """The decisions on an entity and each child, or (entity "") the summary of the repository.
 
     waiting   how much waits for a person in the summary, and since when the oldest of it does
+    reverted  the deciding events whose commit in HEAD was taken back, each with the commit in HEAD that did
     """
 
     __slots__ = (
@@ -92,6 +116,7 @@ class Standing:
         "in_head",
         "newer",
         "quarantined",
+        "reverted",
         "tip",
         "unlinked",
         "waiting",
@@ -110,6 +135,7 @@ class Standing:
         quarantined: int,
         tip: str,
         in_head: dict[str, bool],
+        reverted: dict[str, str],
         waiting: tuple[int, str] = (0, ""),
     ) -> None:
         self.waiting, self.waiting_since = waiting
@@ -122,6 +148,7 @@ class Standing:
         self.quarantined = quarantined
         self.tip = tip
         self.in_head = in_head
+        self.reverted = reverted
 
 
 class Prior:
@@ -209,12 +236,18 @@ class Imported:
 
 
 class Linked:
-    """The links that were found: (event ids, commit, how)."""
+    """The links that were found: (event ids, commit, how).
 
-    __slots__ = ("links", "unlinked")
+    found    those that are another author's to write, and are kept in this clone
+    doubts   what two commits fit, and which got no link: (event ids, commits)
+    """
+
+    __slots__ = ("doubts", "found", "links", "unlinked")
 
     def __init__(self, links: list[tuple[tuple[str, ...], str, str]], unlinked: int) -> None:
         self.links = links
+        self.found: list[tuple[tuple[str, ...], str, str]] = []
+        self.doubts: list[tuple[list[str], list[str]]] = []
         self.unlinked = unlinked
 
 

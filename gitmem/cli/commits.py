@@ -46,7 +46,13 @@ def _imported(answer: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def link(memory: Memory, io: Io, *, scan: bool, as_json: bool) -> int:
-    answer = presenters.link(memory.link(scan=scan))
+    def progress(what: str, done: int, total: int) -> None:
+        io.progress(f"{what}: {total:,}" if total else what)
+
+    try:
+        answer = presenters.link(memory.link(scan=scan, progress=progress))
+    finally:
+        io.progress_ends()
     if as_json:
         io.answer(answer)
     else:
@@ -56,10 +62,20 @@ def link(memory: Memory, io: Io, *, scan: bool, as_json: bool) -> int:
 
 def _linked(answer: Mapping[str, Any]) -> Iterator[Line]:
     for one in answer["links"]:
-        events = ", ".join(event[:SHORT] for event in one["events"])
-        yield Line(
-            ("commit", one["commit"][:COMMIT]), ("", " <- "), ("id", events), ("dim", f" ({one['how']})"), hang=4
+        yield _found(one, one["how"])
+    for one in answer["found"]:
+        yield _found(one, f"{one['how']}; known here, its author's clone writes it")
+    for one in answer["doubts"]:
+        events, commits = (
+            ", ".join(oid[:n] for oid in one[name]) for name, n in (("events", SHORT), ("commits", COMMIT))
         )
+        yield Line(("warning", "not linked: "), ("id", events), ("", " fits "), ("commit", commits), hang=4)
     count = len(answer["links"])
+    more = f", {len(answer['found']):,} more known here" if answer["found"] else ""
     left = f"; {plural(answer['unlinked'], 'event')} without a commit" if answer["unlinked"] else ""
-    yield Line(("", f"{plural(count, 'link')} found{left}."))
+    yield Line(("", f"{plural(count, 'link')} found{more}{left}."))
+
+
+def _found(one: Mapping[str, Any], note: str) -> Line:
+    events = ", ".join(event[:SHORT] for event in one["events"])
+    return Line(("commit", one["commit"][:COMMIT]), ("", " <- "), ("id", events), ("dim", f" ({note})"), hang=4)

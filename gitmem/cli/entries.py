@@ -232,8 +232,7 @@ def _trail(answer: Mapping[str, Any], event: Event) -> Iterator[Line]:
         if ids:
             yield Line(("label", f"{label} "), ("id", ", ".join(id[:SHORT] for id in ids)), hang=4)
     for link in answer["links"]:
-        commit = (link["commit"] or "")[:COMMIT]
-        yield Line(("label", "linked to "), ("commit", commit), ("dim", f" ({link['how']})"), hang=4)
+        yield _link(link)
     for other in (*answer["reviews"], *answer["marks"]):
         what = other["action"] or other["kind"]
         why = f": {first_line(other['reason'])}" if other["reason"] else ""
@@ -241,6 +240,50 @@ def _trail(answer: Mapping[str, Any], event: Event) -> Iterator[Line]:
         if other.get("signature"):
             whom += f", signed {signed(other['signature'])}"
         yield Line(("label", f"{what} "), ("id", other["id"][:SHORT]), ("", f"{whom}{why}"), hang=4)
+
+
+#: What is said of a link's evidence, by what its text begins with; without one: by its `how` alone.
+_SHOWN_BY = {
+    "patch-id": "the same change",
+    "tree": "the same files",
+    "lines": "the same lines",
+    "pull": "pull request",
+    "trailer": "its message names the event",
+    "picked": "picked from",
+    "squashed": "squashed from",
+    "commit-map": "as git-filter-repo noted",
+}
+
+
+def _link(link: Mapping[str, Any]) -> Line:
+    commit = (link["commit"] or "")[:COMMIT]
+    if link["how"] == "revert":
+        backs = ", ".join(back[:COMMIT] for back in link["replaces"])
+        return Line(("label", "reverted by "), ("commit", commit), ("dim", f" (which takes {backs} back)"), hang=4)
+    notes = [link["how"] or "", *_shown_by(link["evidence"])]
+    if not link["id"]:
+        notes.append("found here")
+    pieces: list[Piece] = [("label", "linked to "), ("commit", commit), ("dim", f" ({'; '.join(notes)})")]
+    if link["gone"]:
+        pieces.append(("warning", " [commit gone]"))
+    if link["reverted_by"]:
+        pieces.append(("warning", f" [reverted by {link['reverted_by'][:COMMIT]}]"))
+    return Line(*pieces, hang=4)
+
+
+def _shown_by(evidence: Sequence[str]) -> Iterator[str]:
+    """Yield the evidence of a link in words, each kind once."""
+    kinds: dict[str, list[str]] = {}
+    for one in evidence:
+        kind, _, what = one.partition(":")
+        kinds.setdefault(kind, []).append(what)
+    for kind, whats in kinds.items():
+        if kind in ("picked", "squashed"):
+            yield f"{_SHOWN_BY[kind]} {', '.join(what[:COMMIT] for what in whats)}"
+        elif kind == "pull":
+            yield f"{_SHOWN_BY[kind]} #{whats[0]}"
+        elif kind in _SHOWN_BY:
+            yield _SHOWN_BY[kind]
 
 
 # --- blame, search, changeset ---

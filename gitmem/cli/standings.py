@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from gitmem.cli.entries import SHORT, day
+from gitmem.cli.entries import COMMIT, SHORT, day
 from gitmem.cli.text import EMPTY, Line, Piece, labelled, plural
 
 TYPE_CHECKING = False
@@ -90,6 +90,8 @@ def _decision(decision: Mapping[str, Any], *, unicode: bool) -> Line:
         notes.append("sealed")
     if decision.get("in_head") is False:
         notes.append("its commit is not in HEAD")
+    if decision.get("reverted_by"):
+        notes.append(f"its commit was reverted by {decision['reverted_by'][:COMMIT]}")
     if notes:
         pieces.append(("warning", f"  [{'; '.join(notes)}]"))
     return Line(*pieces, hang=6)

@@ -28,9 +28,13 @@ CHANGE_TYPES = {
 
 REVIEW_ACTIONS = ("ratify", "dispute", "retract", "resolve")
 MARK_ACTIONS = ("seal", "unseal", "pin", "unpin", "mute", "unmute")
-LINK_HOWS = ("head", "post-commit", "amend", "rebase", "squash", "cherry-pick", "trailer", "import")
+LINK_HOWS = ("head", "post-commit", "amend", "rebase", "squash", "cherry-pick", "trailer", "import", "revert")
+#: ... and of these the ones by which an event belongs to the commit: a revert took its commit back.
+LINK_HOWS_PLACING = LINK_HOWS[:-1]
 CHANNELS = ("human", "agent", "hook", "import", "ci", "script")
 BASES = ("person", "evidence", "none")
+#: How sure a link is: the change is the same; its lines are, in other surroundings; a message says so.
+CONFIDENCES = ("exact", "lines", "stated")
 EFFECTS_WRITTEN = ("now", "when-ratified")
 REDACTION_MODES = ("plain", "approach", "entity")
 KINDS = ("change", "link", "review", "mark", "override", "redact")

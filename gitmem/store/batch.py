@@ -9,7 +9,7 @@ just the components that were touched.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gitmem.core import fingerprint, patterns, words
 from gitmem.core.approach import total_key
@@ -84,7 +84,7 @@ def _facts(event: Event, body: bytes, signature: bytes | None) -> tuple[object, 
             base = fields.get("base")
             if isinstance(base, dict) and not source:
                 waiting = (_text(base.get("commit")), _text(base.get("branch")) or _text(base.get("worktree")) or "")
-    elif event.kind == "link":
+    elif event.kind == "link" and not event.newer:
         link = (_text(fields.get("commit")), _text(fields.get("how")))
         pairs = fields.get("renames")
         if isinstance(pairs, list):
@@ -161,6 +161,7 @@ class Batch:
         self._new_names: list[tuple[str, str, int]] = []
         self._links: list[tuple[object, ...]] = []
         self._unlinked: dict[str, tuple[int, str | None, str]] = {}
+        self._claimed: list[tuple[int, str]] = []  # links that a review speaks of, with the component of that
         self._dangling: set[str] = set()
         self._aliases = db.execute("SELECT 1 FROM aliases LIMIT 1").fetchone() is not None
         if not fresh:
@@ -198,6 +199,8 @@ class Batch:
         component = None
         if kind != "link":
             component = self._place(event_id, kind, scope, key, renames, targets, supersedes)  # type: ignore[arg-type]
+        elif event_id in self._dangling:
+            component = self._place(event_id, kind, scope, "", (), (), ())
         self._component[event_id] = component or 0
         self._rows.append((n, event_id, *row, component, oid, redacted, newer, body))
         for field, references in (("targets", targets), ("supersedes", supersedes)):
@@ -246,11 +249,15 @@ class Batch:
         kind: str,
         scope: str,
         key: str,
-        renames: list[tuple[str, str]],
+        renames: Sequence[tuple[str, str]],
         targets: tuple[str, ...],
         supersedes: tuple[str, ...],
     ) -> int:
-        """Return the component of an event, merging those that it brings together."""
+        """Return the component of an event, merging those that it brings together.
+
+        A link is in none, for it decides nothing: until something speaks of it, which then may decide over it.
+        """
+        claimed: list[str] = []
         found: int | None = None
         if kind == "change" and key:
             found = self._component_of_name(scope, key)
@@ -260,7 +267,9 @@ class Batch:
             target = self._component_of_event(reference)
             if target is None:
                 self._dangling.add(reference)
-            elif target:
+            elif not target:
+                claimed.append(reference)
+            else:
                 found = target if found is None else self._union(found, target)
         if event_id in self._dangling:  # somebody referred to it before it came
             for component in self._referrers(event_id):
@@ -269,6 +278,9 @@ class Batch:
             found = self._new()
         found = self._find(found)
         self._dirty.add(found)
+        for reference in claimed:
+            self._component[reference] = found
+            self._claimed.append((found, reference))
         return found
 
     def _new(self) -> int:
@@ -358,6 +370,7 @@ class Batch:
         """Put in what is left, and give merged components one number."""
         self._insert()
         self._insert_links()
+        self.db.executemany("UPDATE events SET component = ? WHERE id = ?", self._claimed)
         for lost in self._parent:
             keep = self._find(lost)
             self._drop_decisions(lost)
@@ -456,6 +469,8 @@ class Batch:
         ).fetchall()
         for scope, key in rows:
             below = components.names_below(self.db, key)
+            if scope == "*":  # a link's: it is in no component of those names itself
+                below += [(its, key) for its in components.scopes_of(self.db, key)]
             self._dirty |= components.components_of(self.db, [pair for pair in below if scope in ("*", pair[0])])
 
     def _groups(self, db: sqlite3.Connection, half: int | None) -> Iterator[tuple[int, list[tuple[int, Event]]]]:

@@ -35,10 +35,13 @@ if TYPE_CHECKING:
     from gitmem.core.history import Checker, Finding
     from gitmem.core.objects import ObjectFormat
     from gitmem.store.batch import Facts
+    from gitmem.store.found import Found
 
 #: Raise it whenever a table, or what is put into one, changes: every cache is then rebuilt.
 SCHEMA = 7
 FILE_NAME = "cache.sqlite"
+#: What stands beside it (`store/found.py`).
+FOUND_NAME = "found.sqlite"
 BUSY_TIMEOUT_S = 5.0
 
 _TABLES = """
@@ -61,6 +64,8 @@ CREATE TABLE decisions(
 CREATE TABLE counts(verdict TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE links(
   event TEXT, commit_oid TEXT, how TEXT, n INTEGER, PRIMARY KEY(event, commit_oid, how, n)) WITHOUT ROWID;
+CREATE VIEW placed AS SELECT event, commit_oid, how, n FROM links l WHERE how IS NOT 'revert'
+  AND NOT EXISTS (SELECT 1 FROM judged j WHERE j.n = l.n AND j.trust = 'retracted');
 CREATE TABLE unlinked(n INTEGER PRIMARY KEY, base TEXT, place TEXT);
 CREATE TABLE prints(mark TEXT, n INTEGER, PRIMARY KEY(mark, n)) WITHOUT ROWID;
 CREATE TABLE patterns(mark TEXT, n INTEGER, PRIMARY KEY(mark, n)) WITHOUT ROWID;
@@ -105,6 +110,8 @@ class Cache:
 
     #: What of the log counts, as a condition on `events e` and its values: all of it ("") but for a `past.Past`.
     counted: tuple[str, tuple[object, ...]] = ("", ())
+    #: What this clone found beside the log; no part of what the cache is a function of.
+    found: Found | None = None
 
     def __init__(self, db: sqlite3.Connection, path: str | None) -> None:
         self.db = db
@@ -517,7 +524,10 @@ class Cache:
                 sealed.add(found[0])
         if sealed and approach:
             approach = self._approach_shown(akey, standing, events, sealed)
-        commits = [r[0] for r in self.db.execute("SELECT DISTINCT commit_oid FROM links WHERE event = ?", (standing,))]
+        placed = self.db.execute("SELECT DISTINCT commit_oid FROM placed WHERE event = ?", (standing,))
+        commits = [oid for (oid,) in placed]
+        if self.found is not None:
+            commits += [one.commit for one in self.found.links_of(standing) if one.how != "revert"]
         return StoredDecision(
             scope,
             names.split("\n"),
@@ -577,10 +587,11 @@ class Cache:
         return [event_of(*row[1:]) for row in rows]
 
     def links_of(self, event_id: str) -> list[Event]:
-        """Return the links of an event, oldest first."""
+        """Return the links of an event, reverts too, oldest first; what was retracted is none."""
         rows = self.db.execute(
             "SELECT DISTINCT e.n, e.id, e.body, e.redacted FROM links l JOIN events e ON e.n = l.n "
-            "WHERE l.event = ? ORDER BY e.n",
+            "WHERE l.event = ? AND NOT EXISTS (SELECT 1 FROM judged j WHERE j.n = l.n AND j.trust = 'retracted') "
+            "ORDER BY e.n",
             (event_id,),
         )
         return [event_of(*row[1:]) for row in rows]
@@ -600,14 +611,14 @@ class Cache:
     def linked_to(self, commit: str) -> list[str]:
         """Return the ids of the events that are linked to a commit, in output order."""
         rows = self.db.execute(
-            "SELECT DISTINCT l.event, e.n FROM links l LEFT JOIN events e ON e.id = l.event "
+            "SELECT DISTINCT l.event, e.n FROM placed l LEFT JOIN events e ON e.id = l.event "
             "WHERE l.commit_oid = ? ORDER BY e.n",
             (commit,),
         )
         return [row[0] for row in rows]
 
     def linked_commits(self) -> list[str]:
-        return [row[0] for row in self.db.execute("SELECT DISTINCT commit_oid FROM links ORDER BY commit_oid")]
+        return [row[0] for row in self.db.execute("SELECT DISTINCT commit_oid FROM placed ORDER BY commit_oid")]
 
     def unlinked(self, place: str | None = None, limit: int = 5000) -> list[Event]:
         """Return change events that have no commit yet, the newest first; of one branch (or worktree), or of all."""

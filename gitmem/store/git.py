@@ -219,6 +219,15 @@ class Process:
             self.wait()
 
 
+def write(process: Process, data: bytes) -> None:
+    """Feed `data` to a process whose output goes to another one, and close its input; it must fit into a pipe."""
+    widen(process.stdin)
+    view = memoryview(data)
+    while view:
+        view = view[os.write(process.stdin, view) :]
+    process.close("stdin")
+
+
 def command(args: Sequence[str], git_dir: str | None = None, cwd: str | None = None) -> list[str]:
     words = ["git"]
     if cwd is not None:

@@ -10,6 +10,7 @@ from gitmem.core.lineages import entity_key
 from gitmem.core.marks import HIDING
 from gitmem.core.query import Query
 from gitmem.errors import AmbiguousId, UnknownId
+from gitmem.store import placing
 from gitmem.store.cache import Cache, marks_now
 from gitmem.store.components import birth_trust, event_of
 
@@ -26,6 +27,7 @@ class Row:
 
     verdict        of the decision that it belongs to, or ""
     commits        oids of the commits that it is linked to, newest link last
+    found          those of them that no link in the log names: only this clone found them
     superseded_by  ids of the events that supersede it
     score          how well it fits a search, 0-100, or None
     marks          those of seal, mute and pin that it bears now, sorted
@@ -38,6 +40,7 @@ class Row:
         "commits",
         "effect",
         "event",
+        "found",
         "marks",
         "n",
         "reason",
@@ -59,7 +62,9 @@ class Row:
         commits: list[str],
         superseded_by: list[str],
         marks: Iterable[str] = (),
+        found: Iterable[str] = (),
     ) -> None:
+        self.found = list(found)
         self.marks = list(marks)
         self.n = n
         self.event = event
@@ -159,7 +164,9 @@ def select(cache: Cache, query: Query) -> Iterator[Row]:
         if value:
             add(f"e.{column} = ?", value)
     if query.commit:
-        add("e.id IN (SELECT event FROM links WHERE commit_oid = ?)", query.commit)
+        more = [one.event for one in cache.found.linked_to(query.commit)] if cache.found and not past else []
+        also = f" OR e.id IN ({_marks(more)})" if more else ""
+        add(f"(e.id IN (SELECT event FROM placed WHERE commit_oid = ?){also})", query.commit, *more)
     if not query.everything:
         add(_SHOWN_WHENEVER if past else _SHOWN)
         once, given_once = _once(cache)
@@ -425,7 +432,7 @@ def row_of(
     commits = [
         one[0]
         for one in db.execute(
-            "SELECT commit_oid, MAX(n) FROM links WHERE event = ? GROUP BY commit_oid ORDER BY 2", (event_id,)
+            "SELECT commit_oid, MAX(n) FROM placed WHERE event = ? GROUP BY commit_oid ORDER BY 2", (event_id,)
         )
     ]
     superseded_by = [
@@ -447,6 +454,7 @@ def row_of(
                 break
             if str(n) in its_events.split(" "):
                 verdict = its_verdict
+    more = placing.found_commits(cache, event_id, commits)
     found = Row(
         n,
         event,
@@ -454,9 +462,10 @@ def row_of(
         effect or "applied",
         reason or "",
         verdict,
-        commits,
+        commits + more,
         superseded_by,
         marks_now(marks),
+        more,
     )
     found.signature = cache.signature(n)
     return found

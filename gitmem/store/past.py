@@ -272,7 +272,7 @@ class Past(Cache):
     def commits_of(self, event_id: str) -> list[str]:
         """Return the commits that an event was linked to, as far as that was known, newest link last."""
         rows = self.db.execute(
-            "SELECT l.commit_oid, e.id, e.body, e.redacted FROM links l JOIN events e ON e.n = l.n "
+            "SELECT l.commit_oid, e.id, e.body, e.redacted FROM placed l JOIN events e ON e.n = l.n "
             "WHERE l.event = ? ORDER BY l.n",
             (event_id,),
         )

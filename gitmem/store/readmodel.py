@@ -11,13 +11,14 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from gitmem.errors import NoLog
-from gitmem.store.cache import FILE_NAME, Cache, CacheDoubt
+from gitmem.store.cache import FILE_NAME, FOUND_NAME, Cache, CacheDoubt
 from gitmem.store.log import Log
 from gitmem.store.repository import LOG_REF, Repository, has_no_log, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.core.history import Entry
+    from gitmem.store.found import Found
     from gitmem.store.upkeep import Upkeep
 
 
@@ -32,6 +33,7 @@ class ReadModel:
         self.open_log = open_log
         self._cache: Cache | None = None
         self._inode = 0
+        self._found: Found | None = None
 
     @property
     def path(self) -> str:
@@ -42,16 +44,34 @@ class ReadModel:
         """Return the cache that this process has open, whatever it stands for, or None."""
         return self._cache
 
+    @property
+    def found(self) -> Found:
+        """What this clone found beside the log."""
+        if self._found is None:
+            from gitmem.store.found import Found
+
+            self._found = Found(self.repository)
+        return self._found
+
     def close(self) -> None:
         if self._cache is not None:
             self._cache.close()
             self._cache = None
+        if self._found is not None:
+            self._found.close()
 
     def current(self) -> Cache:
         """Return a cache that stands for the log's tip.
 
         Raises NoLog where there is no log, BrokenHistory or Incomplete where it can't be read.
         """
+        cache = self._current()
+        # Nearly always there is no such file, and nothing is loaded for it.
+        if self._found is not None or os.path.exists(f"{self.repository.local_dir}/{FOUND_NAME}"):
+            cache.found = self.found
+        return cache
+
+    def _current(self) -> Cache:
         seen = stamp(self.repository)
         cache = self.reopened()
         try:

@@ -65,8 +65,8 @@ def _entries(out: str) -> list[tuple[str, str]]:
     return [(oid, message) for oid, _, message in lines]
 
 
-def along(place: Place, events: Sequence[Unlinked]) -> list[tuple[str, str, str]]:
-    """Return (event id, commit, how) for those of `events` whose commit the chain of `place` shows."""
+def along(place: Place, events: Sequence[Unlinked]) -> list[tuple[str, str, str, bool]]:
+    """Return (event id, commit, how, made here) for those of `events` whose commit the chain of `place` shows."""
     chain = place.chain()
     if not chain:
         return []
@@ -83,16 +83,16 @@ def along(place: Place, events: Sequence[Unlinked]) -> list[tuple[str, str, str]
     for event in events:
         base = event.base.get("commit")
         if base is not None and base not in on_chain:
-            new = _followed(base, amended)
+            new = _followed(str(base), amended)
             if new in on_chain:
-                found.append((event.id, new, "amend"))
+                found.append((event.id, new, "amend", True))
             continue
         commit = child.get(base)
         if not commit:
             continue
         arrived = came.get(commit, [])
         if any(_made_here(message) for message in arrived):
-            found.append((event.id, commit, "post-commit"))
+            found.append((event.id, commit, "post-commit", True))
         elif base not in came and all(message.startswith(_BEGAN) for message in arrived):
             doubtful.append((event, commit))
         # else: the branch was on the base here, and this commit came from elsewhere, alone or among others.
@@ -100,7 +100,7 @@ def along(place: Place, events: Sequence[Unlinked]) -> list[tuple[str, str, str]
         people = place.people({commit for _, commit in doubtful})
         for event, commit in doubtful:
             if address(event.author) in people.get(commit, ()):
-                found.append((event.id, commit, "post-commit"))
+                found.append((event.id, commit, "post-commit", False))
     return found
 
 

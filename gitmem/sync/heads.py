@@ -79,6 +79,22 @@ def busy(git_dir: str) -> str:
     return ""
 
 
+def picking(git_dir: str) -> str:
+    """Return the commit that a cherry-pick just made a commit of in this worktree, or an empty string."""
+    if rebasing(git_dir):
+        return ""
+    try:
+        with open(os.path.join(git_dir, "CHERRY_PICK_HEAD"), encoding="ascii", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def rebasing(git_dir: str) -> bool:
+    """Say whether a rebase runs in this worktree: it tells all its commits at its end."""
+    return any(os.path.lexists(os.path.join(git_dir, name)) for name in ("rebase-merge", "rebase-apply"))
+
+
 def is_same_place(base: Mapping[str, object], here: Mapping[str, object]) -> bool:
     """Say whether an event of the base `base` was recorded on the branch, or detached in the worktree, of `here`."""
     if "branch" in here:

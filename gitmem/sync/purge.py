@@ -43,6 +43,7 @@ PLACES: dict[str, dict[str, str]] = {
     },
     "file": {
         "cache.sqlite": "built anew from the log",
+        "found.sqlite": "ids of events and commits, and what shows that they belong together: nothing of any text",
         "lock": "empty",
         "cache.lock": "empty",
         archive.LEFT + ".*": "gone when a file is attached; what a killed process left goes",

@@ -42,10 +42,10 @@ class Recorder:
             target for draft in self.links if draft.fields["commit"] == commit for target in draft.fields["targets"]
         }
 
-    def take(self, drafts: Iterable[Draft]) -> dict[str, tuple[str, str]]:
-        """Put the drafts into the log; returns event -> (commit, how)."""
+    def take(self, repository: Repository, wanted: Iterable[links.Wanted]) -> dict[str, tuple[str, str]]:
+        """Put the links into the log; returns event -> (commit, how)."""
         found = {}
-        for draft in drafts:
+        for draft in links.drafts(repository, wanted, self.known):
             assert draft.kind == "link"
             fields = {
                 "v": 1, "clock": 1, "nonce": "0" * 32, "recorded_at": "2026-11-30T12:00:00.000000Z", "author": ADA,
@@ -60,16 +60,17 @@ class Recorder:
 
     def after_commit(self, repo: Path) -> dict[str, tuple[str, str]]:
         repository = locate(str(repo))
-        drafts = links.after_commit(repository, self.waiting.values(), self.known, linked=self.linked)
-        return self.take(drafts)
+        return self.take(repository, links.after_commit(repository, self.waiting.values(), linked=self.linked))
 
     def after_rewrite(self, repo: Path, pairs: list[tuple[str, str]], how: str) -> dict[str, tuple[str, str]]:
         waiting = list(self.waiting.values())
-        return self.take(links.after_rewrite(locate(str(repo)), pairs, how, self.linked, waiting, self.known))
+        at = locate(str(repo))
+        return self.take(at, links.after_rewrite(at, pairs, how, self.linked, waiting))
 
     def scan(self, repo: Path, since: str = "") -> dict[str, tuple[str, str]]:
         waiting = list(self.waiting.values())
-        return self.take(links.scan(locate(str(repo)), waiting, self.known, linked=self.linked, since=since))
+        at = locate(str(repo))
+        return self.take(at, links.scan(at, waiting, self.known, linked=self.linked, since=since))
 
 
 @pytest.fixture
@@ -225,9 +226,10 @@ def test_thousands_of_events_make_links_of_bounded_size(make_repo, commit, log):
     repo = make_repo()
     recorded = {log.record(repo, f"t{number}") for number in range(2500)}
     commit(repo)
-    drafts = links.after_commit(at(repo), log.waiting.values(), log.known, linked=log.linked)
+    wanted = links.after_commit(at(repo), log.waiting.values(), linked=log.linked)
+    drafts = links.drafts(at(repo), wanted, log.known)
     assert [len(draft.fields["targets"]) for draft in drafts] == [1000, 1000, 500]
-    assert log.take(drafts).keys() == recorded
+    assert log.take(at(repo), wanted).keys() == recorded
 
 
 # --- renames ----------------------------------------------------------------------------------

@@ -176,11 +176,19 @@ def test_a_redacted_event_says_so() -> None:
     assert "(redacted, rejected, ratified)" in text
 
 
+#: A link in the JSON of `show`, without anything to it.
+LINK = {"id": None, "evidence": [], "replaces": [], "gone": False, "reverted_by": None}
+
+
 def test_show_tells_the_whole_trail() -> None:
     answer = {
         "event": event(supersedes=["1" * 64], superseded_by=["9" * 64], evidence=["url:https://x"], diff="+a\n-b"),
         "log_commit": "d" * 40,
-        "links": [{"id": "e" * 64, "commit": "f" * 40, "how": "post-commit"}],
+        "links": [
+            LINK | {"id": "e" * 64, "commit": "f" * 40, "how": "post-commit", "reverted_by": "d" * 40},
+            LINK | {"commit": "c" * 40, "how": "squash", "evidence": ["patch-id:1", "pull:12"], "gone": True},
+            LINK | {"id": "b" * 64, "commit": "d" * 40, "how": "revert", "replaces": ["f" * 40]},
+        ],
         "reviews": [
             {
                 "id": "a" * 64, "kind": "review", "action": "ratify", "reason": "Agreed.", "author": "Bob <b@x>",
@@ -197,7 +205,9 @@ def test_show_tells_the_whole_trail() -> None:
         "supersedes 11111111",
         "superseded by 99999999",
         "closes 22222222",
-        "linked to ffffffffff (post-commit)",
+        "linked to ffffffffff (post-commit) [reverted by dddddddddd]\n",
+        "linked to cccccccccc (squash; the same change; pull request #12; found here) [commit gone]\n",
+        "reverted by dddddddddd (which takes ffffffffff back)\n",
         "ratify aaaaaaaa by Bob <b@x>, 2026-12-01 00:00:00 UTC: Agreed.",
         "    evidence: url:https://x",
         "    +a\n    -b",

@@ -1,0 +1,194 @@
+"""What this clone found out about commits and keeps to itself: links that are another author's to write, and patch ids.
+
+Twenty clones that fetch one squash merge must not write twenty links. So a scan appends those for its own author's
+events, and the others stand here until that author's clone has written them. No event's text is in it, the cache isn't
+made from it, and it may be deleted at any moment: the next scan finds the same again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from gitmem.errors import GitFailed
+from gitmem.store.cache import FOUND_NAME
+from gitmem.store.repository import Repository
+
+#: Raise it whenever a table, or what is put into one, changes: the file is then begun anew.
+SCHEMA = 1
+_TABLES = """
+CREATE TABLE links(
+  event TEXT, commit_oid TEXT, how TEXT, confidence TEXT, evidence TEXT, replaces TEXT,
+  PRIMARY KEY(event, commit_oid, how)) WITHOUT ROWID;
+CREATE TABLE patches(oid TEXT PRIMARY KEY, patch TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+class FoundLink:
+    """A link that is not in the log: an event, its commit, and what shows that they belong together."""
+
+    __slots__ = ("commit", "confidence", "event", "evidence", "how", "replaces")
+
+    def __init__(
+        self, event: str, commit: str, how: str, confidence: str, evidence: Sequence[str], replaces: Sequence[str]
+    ) -> None:
+        self.event = event
+        self.commit = commit
+        self.how = how
+        self.confidence = confidence
+        self.evidence = list(evidence)
+        self.replaces = list(replaces)
+
+
+class Found:
+    """The file of one repository. Best effort: where it can't be read there is nothing, where it can't be written
+    nothing is kept."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._db: sqlite3.Connection | None = None
+        self._asked = False
+
+    def links_of(self, event_id: str) -> list[FoundLink]:
+        """Return the links of an event, in an order of their own."""
+        return self._links("event = ?", event_id)
+
+    def linked_to(self, commit: str) -> list[FoundLink]:
+        """Return the links to a commit, in an order of their own."""
+        return self._links("commit_oid = ?", commit)
+
+    def links(self) -> list[FoundLink]:
+        return self._links("?", "1")
+
+    def _links(self, where: str, value: str) -> list[FoundLink]:
+        rows = self._rows(
+            "SELECT event, commit_oid, how, confidence, evidence, replaces FROM links "
+            f"WHERE {where} ORDER BY event, commit_oid, how",
+            (value,),
+        )
+        return [
+            FoundLink(event, commit, how, confidence, json.loads(evidence), json.loads(replaces))
+            for event, commit, how, confidence, evidence, replaces in rows
+        ]
+
+    def keep(self, links: Iterable[FoundLink]) -> None:
+        """Put the whole of what a scan found in the place of what was there."""
+        rows = [
+            (one.event, one.commit, one.how, one.confidence, json.dumps(one.evidence), json.dumps(one.replaces))
+            for one in links
+        ]
+        if not rows and not self._rows("SELECT 1 FROM links LIMIT 1"):
+            return
+        db = self._writable()
+        if db is not None:
+            with _Transaction(db):
+                db.execute("DELETE FROM links")
+                db.executemany("INSERT OR IGNORE INTO links VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def patches(self, oids: Sequence[str]) -> dict[str, str]:
+        """Return what is known of some commits (or ranges, by names of the caller's): name -> patch id, "" for none."""
+        found: dict[str, str] = {}
+        for at in range(0, len(oids), 500):
+            part = oids[at : at + 500]
+            marks = ",".join("?" * len(part))
+            rows = self._rows(f"SELECT oid, patch FROM patches WHERE oid IN ({marks})", tuple(part))
+            found.update([(row[0], row[1]) for row in rows])
+        return found
+
+    def keep_patches(self, patches: Iterable[tuple[str, str]]) -> None:
+        db = self._writable()
+        if db is not None:
+            with _Transaction(db):
+                db.executemany("INSERT OR REPLACE INTO patches VALUES (?, ?)", patches)
+
+    def close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+        self._db, self._asked = None, False
+
+    # --- the file -----------------------------------------------------------------------------
+
+    @property
+    def _path(self) -> str:
+        return f"{self._repository.local_dir}/{FOUND_NAME}"
+
+    def _rows(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[str, ...]]:
+        db = self._readable()
+        if db is None:
+            return []
+        try:
+            return db.execute(statement, values).fetchall()
+        except sqlite3.Error:
+            return []
+
+    def _readable(self) -> sqlite3.Connection | None:
+        if self._db is None and not self._asked:
+            self._asked = True
+            if os.path.exists(self._path):
+                self._open(new=False)
+        return self._db
+
+    def _writable(self) -> sqlite3.Connection | None:
+        try:
+            self._repository.make_local_dir()
+        except GitFailed:
+            return None
+        if self._readable() is None:
+            self._open(new=True)
+        return self._db
+
+    def _open(self, *, new: bool) -> None:
+        db = None
+        try:
+            db = sqlite3.connect(self._path, isolation_level=None, timeout=1.0)
+            db.execute("PRAGMA synchronous=OFF")
+            if db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
+                if not new and not os.access(self._path, os.W_OK):
+                    db.close()
+                    return
+                _begin(db)
+            self._db = db
+        except sqlite3.DatabaseError:
+            if db is not None:
+                db.close()
+            if new or not _unlink(self._path):
+                return
+            self._open(new=True)  # it was no database, or a broken one: nothing in it is worth repairing
+
+
+def _begin(db: sqlite3.Connection) -> None:
+    with _Transaction(db):
+        for table in ("links", "patches"):
+            db.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _TABLES.split(";\n"):
+            if statement.strip():
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version={SCHEMA}")
+
+
+def _unlink(path: str) -> bool:
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
+
+
+class _Transaction:
+    """All or nothing; where the file can't be written, nothing and no error."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def __enter__(self) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> bool:
+        if kind is None:
+            self._db.execute("COMMIT")
+            return False
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+        return issubclass(kind, sqlite3.Error)
