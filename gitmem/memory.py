@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Listing,
         Prior,
         Recorded,
+        SetUp,
         Shown,
         Stale,
         Standing,
@@ -367,6 +368,16 @@ class Memory:
         from gitmem.cases import travelling
 
         return travelling.receive(self.desk, updates)
+
+    def setup(self, agents: Sequence[str] = (), *, dry_run: bool = False, check: bool = False) -> SetUp:
+        """Set up agents' clients in this repository: their hooks, gitmem's tools, and a few lines of instruction.
+
+        `agents`: keys of `core/clients`; without any, those that are used here. `check`: only say whether the files of
+        those that are set up are as they should be. Raises Refused where a file can't be changed; nothing is written.
+        """
+        from gitmem.cases import clients
+
+        return clients.setup(self.desk, agents, dry_run=dry_run, check=check)
 
     # --- what history already knows --------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Listing,
         Prior,
         Recorded,
+        SetUp,
         Shown,
         Stale,
         Standing,
@@ -478,6 +479,14 @@ def steps(result: Steps) -> Json:
         "steps": [{"what": what, "done": done, "already": already} for what, done, already in result.steps],
         "notes": result.notes,
     }
+
+
+def set_up(result: SetUp) -> Json:
+    told = [
+        {"what": what, "done": done, "already": already, "diff": diff}
+        for (what, done, already), diff in zip(result.steps, result.diffs)
+    ]
+    return {**steps(result), "agents": result.agents, "in_order": result.is_in_order, "steps": told}
 
 
 def travelled(result: Travelled) -> Json:

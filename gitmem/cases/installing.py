@@ -46,6 +46,11 @@ def init(
     if not there and not dry_run:
         Appender(desk.model, desk.log).begin()
     plan = installation.plan(desk.repository, hooks=hooks, notes=notes, auto_sync=auto_sync)
+    if desk.repository.work_tree is not None:
+        from gitmem.store.setup import Setup
+
+        clients = Setup(desk.repository)
+        plan += clients.plan_here() if clients.present() else []
     more, said = _take(plan, dry_run=dry_run)
     if not dry_run and notes:
         noting.renote(desk)
@@ -90,7 +95,12 @@ def uninstall(desk: Desk, *, dry_run: bool = False) -> Steps:
     from gitmem.sync import purge
 
     steps, remarks = [], []
-    for step in installation.plan_removal(desk.repository):
+    plan = installation.plan_removal(desk.repository)
+    if desk.repository.work_tree is not None:
+        from gitmem.store.setup import Setup
+
+        plan = Setup(desk.repository).plan_removal() + plan
+    for step in plan:
         if not dry_run:
             step.undo()
         steps.append((step.sentence, not dry_run, False))

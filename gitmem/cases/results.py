@@ -204,6 +204,31 @@ class Steps:
         self.dry_run = dry_run
 
 
+class SetUp(Steps):
+    """The same for agents' clients: which, and of each step what changes in its file.
+
+    diffs        beside `steps`: a unified diff, or ""
+    is_in_order  where it was only looked: whether every file of theirs is as it should be; else None
+    """
+
+    __slots__ = ("agents", "diffs", "is_in_order")
+
+    def __init__(
+        self,
+        steps: list[tuple[str, bool, bool]],
+        notes: list[str],
+        *,
+        dry_run: bool,
+        agents: list[str],
+        diffs: list[str],
+        is_in_order: bool | None,
+    ) -> None:
+        super().__init__(steps, notes, dry_run=dry_run)
+        self.agents = agents
+        self.diffs = diffs
+        self.is_in_order = is_in_order
+
+
 class Imported:
     """What an import brought: counts, and what could not be read, by reason, with examples.
 

@@ -57,6 +57,7 @@ prints one event on each line. Every event has the same fields; what its kind ha
 | `audit` | `event`, `attachments` (as `attached`; `added_at`, `author`, `channel`, `problem`, and `text` or `base64`) |
 | `redact` `expunge` | `written`, `redacted`, `mode`, `event`, `old_tip`, `tip`, `commits`, `objects`, `packs`, `held` |
 | `init`, `uninstall` | `dry_run`, `steps` (`what`, `done`, `already`), `notes` |
+| `setup` | the same; its steps have a `diff`; and `agents`, `in_order` (with `--check`; else null) |
 | `import git` | `commits`, `found`, `appended`, `known`, `skipped` |
 | `link` | `links` (`events`, `commit`, `how`), `unlinked` |
 | an error | `error` (`code`, `name`, `message`, `hint`, `written`); the exit status is the same as without `--json` |

@@ -136,16 +136,26 @@ def _stdin(size_max: int) -> bytes:
 
 
 def _judge(call: Call) -> Answer:
-    return _with_packages("gate", "judge", call)
+    def judge() -> Answer:
+        from gitmem.hooks import gate
+
+        return gate.judge(call)
+
+    return _with_packages(judge)
 
 
 def _digest(call: Call) -> Answer:
-    return _with_packages("digest", "digest", call)
+    def digest() -> Answer:
+        from gitmem.hooks import digest
+
+        return digest.digest(call)
+
+    return _with_packages(digest)
 
 
-def _with_packages(module: str, name: str, call: Call) -> Answer:
+def _with_packages(act: Callable[[], Answer]) -> Answer:
     try:
-        answer: Answer = _of_ours(module, name)(call)
+        return act()
     except ModuleNotFoundError:
         # Started without `site` there are no packages but our own; what is rarely needed may need one more.
         if not sys.flags.no_site:
@@ -153,14 +163,7 @@ def _with_packages(module: str, name: str, call: Call) -> Answer:
         import site
 
         site.main()
-        answer = _of_ours(module, name)(call)
-    return answer
-
-
-def _of_ours(module: str, name: str) -> Callable[..., Any]:
-    """Return a function of the gate or the digest, loaded when the first call for it comes."""
-    function: Callable[..., Any] = getattr(__import__(f"gitmem.hooks.{module}", fromlist=(name,)), name)
-    return function
+        return act()
 
 
 # --- one answer, in time -------------------------------------------------------------------------
@@ -211,6 +214,8 @@ def _answer_in_time(agent: str, once: _Once) -> None:
 def _note(agent: str, what: str, *, cwd: str = "") -> None:
     """Leave a line in local activity, where there is one to be left in."""
     try:
-        _of_ours("gate", "note_failure")(agent, " ".join(what.split())[:400], cwd)
+        from gitmem.hooks import gate
+
+        gate.note_failure(agent, " ".join(what.split())[:400], cwd)
     except BaseException:  # telling of a failure is no reason to fail
         pass

@@ -26,6 +26,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from gitmem.errors import GitFailed
+from gitmem.store import files
 from gitmem.store.repository import Repository
 
 #: The hooks that gitmem needs, those of automatic sync (only where it is asked for), and those to which git gives
@@ -173,7 +174,8 @@ class Program:
         )
 
 
-def _quote(text: str) -> str:
+def quote(text: str) -> str:
+    """Return `text` as one word of a POSIX shell."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
@@ -203,9 +205,9 @@ def shim(event: str, program: Program, previous: str = "") -> str:
         'if [ -f "$gitmem_previous" ] && [ -x "$gitmem_previous" ]; then',
         f'    {give}"$gitmem_previous" "$@" || gitmem_status=$?',
         "fi",
-        f"gitmem_python={_quote(program.python)}",
-        f"gitmem_entry={_quote(program.entry)}",
-        f"gitmem_script={_quote(program.script)}",
+        f"gitmem_python={quote(program.python)}",
+        f"gitmem_entry={quote(program.entry)}",
+        f"gitmem_script={quote(program.script)}",
         f'if [ -n "${{GITMEM_ACTIVE-}}" ]{busy}; then',
         "    :",
         'elif [ -x "$gitmem_python" ] && [ -f "$gitmem_entry" ]; then',
@@ -262,7 +264,7 @@ def _plan_hooks(
         return [_plan_config_hook(repository, settings, event, program) for event in events]
     manager = _manager(repository, folder)
     # A manager that came after us and left our script in its place is no reason to take it away.
-    if manager and not all(_block(_read(os.path.join(folder, event)) or "") for event in events):
+    if manager and not all(_block(files.read(os.path.join(folder, event)) or "") for event in events):
         steps = [_plan_program(settings, program)] if program.script else []
         return steps + [_plan_snippet(repository, folder, event, manager) for event in events]
     return [_plan_script(folder, event, program) for event in events]
@@ -303,13 +305,13 @@ def config_command(event: str, program: Program) -> str:
     """Return the command of a hook in the configuration: it must not fail where gitmem is gone."""
     calls = []
     if program.python and program.entry:
-        python, entry = _quote(program.python), _quote(program.entry)
+        python, entry = quote(program.python), quote(program.entry)
         calls.append(f'[ -x {python} ] && [ -f {entry} ] && exec {python} -I -S {entry} {event} "$@"')
     for name in (program.script, PROGRAM):
         if name:
-            calls.append(f'command -v {_quote(name)} >/dev/null && exec {_quote(name)} {event} "$@"')
+            calls.append(f'command -v {quote(name)} >/dev/null && exec {quote(name)} {event} "$@"')
     calls.append(f'echo "{_not_found(event)}" >&2')
-    return f"sh -c {_quote('; '.join(calls))} gitmem"
+    return f"sh -c {quote('; '.join(calls))} gitmem"
 
 
 def _plan_config_hook(repository: Repository, settings: Settings, event: str, program: Program) -> Step:
@@ -369,7 +371,7 @@ class _Script:
     def __init__(self, path: str, event: str, wanted: str) -> None:
         self.path = path
         self.event = event
-        self.text = _read(path)
+        self.text = files.read(path)
         self.stranger = os.path.lexists(path) and BEGIN not in (self.text or "")
         self.kept = self._kept()
         self.wanted = _naming(wanted, os.path.basename(self.kept)) if wanted else ""
@@ -393,16 +395,16 @@ class _Script:
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         if self.text is not None and not self.stranger:
             # Ours from before, perhaps with lines of the user's around it: only our lines change.
-            _replace(self.path, self.text.replace(_block(self.text), _block(self.wanted)), executable=True)
+            files.replace(self.path, self.text.replace(_block(self.text), _block(self.wanted)), executable=True)
             return ""
         fresh = self.path + ".gitmem-new"
-        _write(fresh, self.wanted, mode=0o777)
+        files.write(fresh, self.wanted, mode=0o777)
         try:
             if self.stranger:
                 os.rename(self.path, self.kept)  # bytes, mode and, of a link, the link
             os.rename(fresh, self.path)
         except OSError:
-            _remove(fresh)
+            files.remove(fresh)
             if self.stranger and not os.path.lexists(self.path):
                 os.rename(self.kept, self.path)
             raise
@@ -420,13 +422,13 @@ class _Script:
                 os.replace(self.kept, self.path)
             else:
                 os.unlink(self.path)
-                _remove_if_empty(os.path.dirname(self.path))
+                files.remove_if_empty(os.path.dirname(self.path))
             return ""
         if not kept:
-            _replace(self.path, rest)
+            files.replace(self.path, rest)
             return f"{self.path} has lines that are not gitmem's; they stay."
         # The kept hook must go on being called, and the user's lines be run: all that goes is gitmem.
-        _replace(self.path, text.replace(ours, _chain(ours)))
+        files.replace(self.path, text.replace(ours, _chain(ours)))
         name = os.path.basename(self.kept)
         return (
             f"{self.path} has lines that are not gitmem's; they stay, and it goes on calling {name}, the hook before."
@@ -459,9 +461,9 @@ def _scripts(repository: Repository, event: str) -> list[str]:
     """Return the files in the hooks folders that have our lines for `event`; some tools move what they find aside."""
     found = []
     for folder in dict.fromkeys((os.path.join(repository.common_dir, "hooks"), _folder(repository))):
-        for name in _listed(folder):
+        for name in files.listed(folder):
             path = os.path.join(folder, name)
-            if name.partition(".")[0] == event and not os.path.islink(path) and _block(_read(path) or ""):
+            if name.partition(".")[0] == event and not os.path.islink(path) and _block(files.read(path) or ""):
                 found.append(path)
     return found
 
@@ -472,7 +474,7 @@ def _scripts(repository: Repository, event: str) -> list[str]:
 def _manager(repository: Repository, folder: str) -> str:
     """Return the name of what manages the hooks here, or ""."""
     top = repository.work_tree
-    names = set(_listed(top)) if top else set()
+    names = set(files.listed(top)) if top else set()
     if ".husky" in names or "/.husky" in folder:
         return "husky"
     if any(name.removeprefix(".").startswith("lefthook.") for name in names):
@@ -481,10 +483,15 @@ def _manager(repository: Repository, folder: str) -> str:
         return "overcommit"
     if any(name.removeprefix(".").startswith("simple-git-hooks.") for name in names):
         return "simple-git-hooks"
-    if top and "package.json" in names and '"simple-git-hooks"' in (_read(os.path.join(top, "package.json")) or ""):
+    if (
+        top
+        and "package.json" in names
+        and '"simple-git-hooks"' in (files.read(os.path.join(top, "package.json")) or "")
+    ):
         return "simple-git-hooks"
     if ".pre-commit-config.yaml" in names and any(
-        "generated by pre-commit" in (_read(os.path.join(folder, name)) or "").lower() for name in _listed(folder)
+        "generated by pre-commit" in (files.read(os.path.join(folder, name)) or "").lower()
+        for name in files.listed(folder)
     ):
         return "pre-commit"
     # Whoever set core.hooksPath, or made the folder a link into the work tree, wants the say in it.
@@ -501,7 +508,7 @@ def _places(repository: Repository, folder: str, event: str) -> list[tuple[str, 
     if os.path.realpath(folder) != os.path.realpath(os.path.join(repository.common_dir, "hooks")):
         places.append((os.path.join(folder, event), "core.hooksPath"))
     top = repository.work_tree
-    for name in _listed(top) if top else []:
+    for name in files.listed(top) if top else []:
         path = os.path.join(str(top), name)
         if name == ".husky":
             places.append((os.path.join(path, event), "husky"))
@@ -517,7 +524,7 @@ def _places(repository: Repository, folder: str, event: str) -> list[tuple[str, 
 
 
 def _calls_us(path: str, event: str) -> bool:
-    text = _read(path) or ""
+    text = files.read(path) or ""
     return PROGRAM in text and event in text and BEGIN not in text
 
 
@@ -682,63 +689,6 @@ class Settings:
 def _literally(value: str) -> str:
     """Quote `value` for the extended regular expressions of `git config` (--fixed-value needs git 2.30)."""
     return "".join("\\" + c if c in r".[]\()*+?{}|^$" else c for c in value)
-
-
-# --- files -----------------------------------------------------------------------------------
-
-
-def _listed(folder: str | None) -> list[str]:
-    try:
-        return sorted(os.listdir(folder)) if folder else []
-    except OSError:
-        return []
-
-
-def _read(path: str) -> str | None:
-    """Return the text of a file with all its bytes, or None where there is no such file or it is no small one."""
-    try:
-        if not os.path.isfile(path) or os.path.getsize(path) > 1 << 20:
-            return None
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
-            return file.read()
-    except OSError:
-        return None
-
-
-def _write(path: str, text: str, *, mode: int) -> None:
-    # umask, and in a shared repository the folder's group, have their say as for git's own files.
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
-    with open(fd, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-        file.write(text)
-
-
-def _replace(path: str, text: str, *, executable: bool = False) -> None:
-    """Put `text` in the place of the file `path`, with its mode."""
-    mode = os.stat(path).st_mode & 0o7777
-    if executable:
-        mode |= (mode & 0o444) >> 2
-    fresh = path + ".gitmem-new"
-    try:
-        _write(fresh, text, mode=mode)
-        os.chmod(fresh, mode)
-        os.replace(fresh, path)
-    except OSError:
-        _remove(fresh)
-        raise
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
-
-
-def _remove_if_empty(folder: str) -> None:
-    try:
-        os.rmdir(folder)
-    except OSError:
-        pass  # somebody else's hooks, or git's samples
 
 
 def shims() -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""init, uninstall."""
+"""init, uninstall, setup, hook."""
 
 from __future__ import annotations
 
@@ -37,9 +37,40 @@ def init(
 
 @command("uninstall", "installation:uninstall", heading=HEADING)
 def uninstall(dry_run: DryRun = False, as_json: Json = False) -> None:
-    """Take the hooks and settings of `init` away, and only those.
+    """Take away what `init` and `setup` wrote, and only that.
 
     The log stays, since it is history. What to type to delete it is said at the end.
+    """
+
+
+@command("setup", "installation:setup", heading=HEADING)
+def setup(
+    agents: Annotated[
+        list[str],
+        typer.Option(
+            "--agent",
+            metavar="NAME",
+            help="Whose client; without it those that are used here. May be given more than once.",
+        ),
+    ] = [],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change in which file, and do nothing.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say whether all is as it should be; exit 1 where a file is not.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Set up agents' clients in this repository, so that they ask before an edit.
+
+    Writes, for each client, the hooks that ask before an edit, the entry of gitmem's tools (MCP), and a few lines of
+    instruction. Only what is gitmem's is ever changed in a file: comments, order and line ends of the rest stay. A
+    file that can't be read is refused, and then nothing at all is written. `uninstall` gives each file its bytes back.
+
+    NAME is claude, codex, cursor, copilot, vscode, gemini, antigravity, windsurf, devin, goose, cline, kiro, droid,
+    augment, qwen or opencode.
+
+    git decisions setup --agent claude --dry-run
     """
 
 
