@@ -142,6 +142,35 @@ class Memory:
             self.desk, token, reason, everything=everything, all_scopes=all_scopes, sign=sign, dry_run=dry_run
         )
 
+    def ratify_edited(
+        self,
+        prefix: str,
+        changes: Mapping[str, object],
+        reason: str,
+        *,
+        sign: bool = False,
+        dry_run: bool = False,
+    ) -> Recorded:
+        """Write a closing or a supersede anew, with `changes` to its fields, as the person's own; retract the old one.
+
+        Both events in one commit. A person's alone. Raises RuleViolation, Refused.
+        """
+        from gitmem.cases import reviewing
+
+        return reviewing.ratify_edited(self.desk, prefix, changes, reason, sign=sign, dry_run=dry_run)
+
+    def keep_both(
+        self, entity: str, prefix: str, approach: str, reason: str, *, sign: bool = False, dry_run: bool = False
+    ) -> Recorded:
+        """Settle what is contested on `entity` for both sides: the event `prefix` goes on as another `approach`.
+
+        The other side is kept (a resolve), and the event is said anew under its new approach, in one commit.
+        Raises RuleViolation.
+        """
+        from gitmem.cases import reviewing
+
+        return reviewing.keep_both(self.desk, entity, prefix, approach, reason, sign=sign, dry_run=dry_run)
+
     def resolve(self, entity: str, keep: str, reason: str, *, sign: bool = False, dry_run: bool = False) -> Recorded:
         """Settle what is contested on `entity`, under any name it had, by keeping one side. Raises RuleViolation."""
         from gitmem.cases import reviewing

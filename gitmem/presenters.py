@@ -259,14 +259,17 @@ def _decision(decision: StoredDecision, in_head: Mapping[str, bool], reverted: M
 
 
 def review(result: Queue) -> Json:
-    items = [_item(item) for item in result.items]
-    waiting = [item for item in result.items if item.why != "other"]
+    from gitmem.core.reviews import LOOKS
+
+    waiting = [item for item in result.items if item.why not in LOOKS]
     return {
         "schema": SCHEMA,
         "waiting": len(waiting),
         "oldest": min((item.since for item in waiting if item.since), default=None),
+        "relanded": sum(item.why == "relanded" for item in result.items),
+        "due": sum(item.why == "due" for item in result.items),
         "token": result.token,
-        "items": items,
+        "items": [_item(item) for item in result.items],
     }
 
 
@@ -274,6 +277,7 @@ def _item(item: Item) -> Json:
     sides: dict[str, list[Json]] = {"closed": [], "open": []}
     for side, row in item.sides:
         sides[side].append(_unless_sealed(event(row)))
+    actions = list(_actions(item))
     return {
         "why": item.why,
         "since": item.since or None,
@@ -282,11 +286,13 @@ def _item(item: Item) -> Json:
         "decision": _decision(item.decision, {}, {}) if item.decision else None,
         "sides": sides if item.decision else None,
         "finding": finding(item.finding) if item.finding else None,
+        "due": {"flag": item.due.flag, "signals": _signals(item.due)} if item.due else None,
         "if_ratified": [_difference(one) for one in item.if_ratified],
         "if_retracted": [_difference(one) for one in item.if_retracted],
         "if_kept": {kept: [_difference(one) for one in changes] for kept, changes in item.if_kept.items()},
         "closed_by": item.blockers,
-        "commands": _commands(item),
+        "actions": actions,
+        "commands": [action["command"] for action in actions],
     }
 
 
@@ -310,18 +316,78 @@ def _unless_sealed(one: Json) -> Json:
     return one
 
 
-def _commands(item: Item) -> list[str]:
-    """Return the commands that decide an item, each a person's."""
-    if item.finding is not None:
-        return [f"git decisions {word} {ids.short(item.ids[0])} -r WHY" for word in ("ratify", "redact")]
+def _actions(item: Item) -> Iterator[Json]:
+    """Yield what may be done with an item, each a person's: `do`, the id that it is done to, and the command for it."""
+    from gitmem.core import reviews
+    from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, OPENING
+
+    def action(word: str, one: str, command: str) -> Json:
+        return {"do": word, "id": one, "command": f"git decisions {command} -r WHY"}
+
     if item.decision is not None:
+        about = _typed(item.decision.entity_path)
+        for one in item.ids:
+            yield action("keep", one, f"resolve {about} --keep {ids.short(one)}")
+        for one in _renamable(item):
+            yield action("both", one, f"resolve {about} --both {ids.short(one)} --approach TEXT")
+        return
+    (one,) = item.ids
+    short = ids.short(one)
+    if item.finding is not None:
+        yield action("accept", one, f"ratify {short}")
+        yield action("redact", one, f"redact {short}")
+        return
+    assert item.row is not None
+    told = item.row.event
+    role = CHANGE_TYPES.get(told.change_type)
+    editable = reviews.is_editable(told) and "seal" not in item.row.marks
+    if item.due is not None:
+        if role == CLOSING:
+            yield action("supersede", one, f"supersede {short}")
+        if editable and item.why == reviews.DUE:
+            yield action("edit", one, f"ratify --edit {short}")
+        return
+    if item.why == reviews.UNSIGNED:
+        yield action("ratify", one, f"ratify {short} --sign")
+        yield action("retract", one, f"retract {short} --sign")
+        return
+    if item.why == reviews.VOID:
+        words: tuple[str, ...] = ("retract", "dispute")
+    else:
+        words = ("ratify", "edit", "dispute", "retract") if editable else ("ratify", "dispute", "retract")
+    for word in words:
+        yield action(word, one, f"ratify --edit {short}" if word == "edit" else f"{word} {short}")
+    if role == OPENING and told.approach and item.why == reviews.OTHER and "seal" not in item.row.marks:
         import shlex
 
-        entity = shlex.quote(item.decision.entity_path)
-        return [f"git decisions resolve {entity} --keep {ids.short(one)} -r WHY" for one in item.ids]
-    words = ["retract", "dispute"] if item.why == "void" else ["ratify", "dispute", "retract"]
-    found = [f"git decisions {word} {ids.short(one)} -r WHY" for word in words for one in item.ids]
-    return [*found, *(f"git decisions supersede {ids.short(one)} -r WHY" for one in item.blockers)]
+        yield action("reject", one, f"reject {_typed(told.entity_path)} --approach {shlex.quote(told.approach)}")
+    for blocker in item.blockers:
+        yield action("supersede", blocker, f"supersede {ids.short(blocker)}")
+
+
+def _renamable(item: Item) -> list[str]:
+    """Return the ids of a contested decision that can go on as another approach beside the other side."""
+    from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, OPENING
+
+    by_side: dict[str, list[Row]] = {"closed": [], "open": []}
+    for side, row in item.sides:
+        by_side[side].append(row)
+    whole = any(row.event.change_type == "reject" and not row.event.approach for row in by_side["closed"])
+    found = []
+    for side, rows in by_side.items():
+        alone = len(rows) == 1 and CHANGE_TYPES.get(rows[0].event.change_type) in (CLOSING, OPENING)
+        if alone and "seal" not in rows[0].marks and not (side == "open" and whole):
+            found.append(rows[0].event.id)
+    return found
+
+
+def _typed(entity: str) -> str:
+    """Return an entity path as it is typed anywhere in the repository: a place in it is named from the root."""
+    import shlex
+
+    from gitmem.core.entities import place_of
+
+    return shlex.quote(f":/{entity}" if place_of(entity) else entity)
 
 
 def prior(result: Prior) -> Json:
@@ -414,22 +480,27 @@ def _due(due: Due) -> Json:
         "flag": first.flag,
         "why": first.why,
         "days_overdue": due.overdue_s // 86400,
-        "signals": [
-            {
-                "flag": signal.flag,
-                "why": signal.why,
-                "since": signal.since or None,
-                "event": signal.event or None,
-                "words": signal.words,
-            }
-            for signal in due.signals
-        ],
+        "signals": _signals(due),
         "reasoning": get("reasoning"),
         "instead": get("instead"),
         "revisit_after": get("revisit_after"),
         "stale_when": get("stale_when"),
         "expires_when": get("expires_when"),
     }
+
+
+def _signals(due: Due) -> list[Json]:
+    return [
+        {
+            "flag": signal.flag,
+            "why": signal.why,
+            "since": signal.since or None,
+            "event": signal.event or None,
+            "words": signal.words,
+            "commit": signal.commit or None,
+        }
+        for signal in due.signals
+    ]
 
 
 def changeset(result: Listing | Changesets) -> Json:

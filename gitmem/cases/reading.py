@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from gitmem.cases.results import Asserted, Changesets, Listing, Shown, Stale, Standing
 from gitmem.cases.typed import counted, number_of
 from gitmem.core import dates, ids, vocabulary
+from gitmem.core.lineages import entity_key
 from gitmem.core.query import Query
 from gitmem.errors import NoLog
 from gitmem.store import git, listing, placing
@@ -16,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.cases.desk import Desk
     from gitmem.store.cache import Cache, StoredDecision
+    from gitmem.store.revisits import Due
 
 
 def log(desk: Desk, query: Query) -> Listing:
@@ -175,18 +177,32 @@ def stale(
     desk: Desk, entity: str | None = None, *, flags: Sequence[str] = (), all_scopes: bool = False, limit: int = 0
 ) -> Stale:
     """Do what `Memory.stale` says."""
-    from gitmem.store import revisits
-    from gitmem.store.libraries import Libraries
-
     cache = desk.cache()
     scope = desk.seen_from(all_scopes=all_scopes)
     name = desk.canonical(entity) if entity else ""
     now = dates.of_seconds(time.time())
-    names = desk.names(cache, name, scope) if name else None
-    found = revisits.due(cache, Libraries(desk.repository), names, scope, now)
+    found = due(desk, cache, desk.names(cache, name, scope) if name else None, scope, now)
     if flags:
         found = [one for one in found if any(signal.flag in flags for signal in one.signals)]
     return Stale(name, found[:limit] if limit else found, now)
+
+
+def due(desk: Desk, cache: Cache, names: list[tuple[str, str]] | None, scope: str, now: str) -> list[Due]:
+    """Return what wants another look, the most overdue first: what is due by its own conditions, and what came back."""
+    from gitmem.store import revisits
+    from gitmem.store.libraries import Libraries
+
+    found = {one.row.n: one for one in revisits.due(cache, Libraries(desk.repository), names, scope, now)}
+    if not cache.has_fingerprints():
+        return revisits.ordered(found.values())
+    from gitmem.sync import relandings
+
+    for back in relandings.found(cache, desk.repository, scope, now):
+        event = back.row.event
+        if names is None or (event.scope, entity_key(event.entity_path)) in names:
+            known = found.get(back.row.n)
+            found[back.row.n] = known.with_signals(back.signals, now) if known else back
+    return revisits.ordered(found.values())
 
 
 def changeset(desk: Desk, changeset_id: str | None = None, query: Query | None = None) -> Listing | Changesets:

@@ -155,6 +155,17 @@ def _asking(desk: Desk, *, head: bool) -> Asked:
     return asked
 
 
+def completed(desk: Desk, draft: Draft) -> Draft:
+    """Return a draft of a change, whose names are from the root, with what a person typed in the format's terms."""
+    fields = dict(draft.fields)
+    fields["entity_path"] = f":/{fields['entity_path']}"
+    expires = text_of(fields.get("expires_when"))
+    if expires.startswith("entity:") and not expires.startswith("entity::/"):
+        fields["expires_when"] = f"entity::/{expires.removeprefix('entity:')}"
+    _complete(desk, fields)
+    return draft.with_fields(fields)
+
+
 def _complete(desk: Desk, fields: dict[str, object]) -> None:
     """Bring what people type into the format's terms: paths, times."""
     for name in ("entity_path", "renamed_from"):

@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitmem.cases.results import Recorded
     from gitmem.memory import Memory
 
 
@@ -109,17 +110,21 @@ def _append(
         allow_secret=allow_secret,
         sign=sign,
     )
-    result = memory.record(wanted, dry_run=dry_run, attach=attach)
+    return said(io, memory.record(wanted, dry_run=dry_run, attach=attach), as_json=as_json)
+
+
+def said(io: Io, result: Recorded, *, as_json: bool) -> int:
+    """Say what was written, and what its writer should know; return the exit status."""
     answer: dict[str, Any] = presenters.record(result)
     if as_json:
         io.answer(answer)
     else:
-        io.show(_stored(answer["events"], dry_run=dry_run))
-        if attach:
+        io.show(_stored(answer["events"], dry_run=result.dry_run))
+        if answer.get("attached"):
             from gitmem.cli import archiving
 
-            io.show(archiving.told(answer["attached"], answer["events"][-1]["id"], dry_run=dry_run))
-    for warning in answer.get("warnings") or ():
+            io.show(archiving.told(answer["attached"], answer["events"][-1]["id"], dry_run=result.dry_run))
+    for warning in result.warnings:
         io.warn(warning)
     return 0
 

@@ -9,7 +9,9 @@ disputed   reviews of it contradict each other, or an agent disputes it: it stan
 void       a writer without our guard wrote it; it does nothing, and somebody should know why it is there
 
 What a person disputed was looked at, and waits no more. Contested decisions wait too: those are of keys, not of
-events, and are listed beside these.
+events, and are listed beside these. So are what can't be read, reviews without the signature that the policy
+demands, and, as what is no decision to make but worth a look, what came back in a commit though it is closed, and what
+is due.
 """
 
 from __future__ import annotations
@@ -24,9 +26,11 @@ from gitmem.core.verdicts import Decision, Judgement, judge
 from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, SUPERSEDING, VERSION
 
 PENDING, PROPOSED, CONTESTED, DISPUTED, VOID = "pending", "proposed", "contested", "disputed", "void"
-QUARANTINED, OTHER = "quarantined", "other"
-#: Why something waits, in the order in which it is shown. `other` is what `review --all` adds.
-WHYS = (PENDING, PROPOSED, CONTESTED, DISPUTED, VOID, QUARANTINED, OTHER)
+QUARANTINED, UNSIGNED, RELANDED, DUE, OTHER = "quarantined", "unsigned", "relanded", "due", "other"
+#: Why something is listed, in the order in which it is shown. `other` is what `review --all` adds.
+WHYS = (PENDING, PROPOSED, CONTESTED, DISPUTED, VOID, QUARANTINED, UNSIGNED, RELANDED, DUE, OTHER)
+#: Those of them that are for another look: nothing waits for a person there.
+LOOKS = (RELANDED, DUE, OTHER)
 #: What `review --ratify-all` ratifies of what was shown.
 RATIFIABLE = (PENDING, PROPOSED, OTHER)
 
@@ -69,6 +73,37 @@ def aimed(judged: Judgement, events: Iterable[Event], kind: str) -> dict[str, li
                 if judged.event(target) is not None:
                     found.setdefault(judged.standing_for(target).id, []).append(event)
     return found
+
+
+# --- the same in other words ------------------------------------------------------------------
+
+#: The fields of a change that are what somebody said, and go into what is written anew of it.
+_CONTENT = """
+    entity_path entity_type change_type reasoning approach instead constraint diff supersedes valid_from valid_to
+    revisit_after stale_when expires_when changeset_id fingerprint patterns anchors evidence tags scope
+""".split()
+
+
+def is_editable(event: Event) -> bool:
+    """Say whether the event can be written anew in other words: a closing, or what lifts one."""
+    return CHANGE_TYPES.get(event.change_type) in (CLOSING, SUPERSEDING) and not event.newer and not event.redacted
+
+
+def anew(event: Event, other: Mapping[str, object], commits: Iterable[str] = ()) -> Draft:
+    """Return the draft that says what a change said, but for the fields in `other`; "" takes one away.
+
+    The commits that the change is linked to become evidence. What a closing closes is for the guard to find out.
+    """
+    fields = {name: event.fields[name] for name in _CONTENT if name in event.fields}
+    fields |= other
+    whole = event.change_type == "reject" and not event.approach
+    evidence = [*_strings(fields.get("evidence")), *(f"commit:{commit}" for commit in commits)]
+    fields["evidence"] = list(dict.fromkeys(evidence))
+    return Draft("change", {name: value for name, value in fields.items() if value}, whole=whole)
+
+
+def _strings(value: object) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, (list, tuple)) else []
 
 
 # --- what waits ------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Staleness: what about a recorded decision says that it wants another look. Pure.
 
-Four signals, the strongest first:
+Five signals, the strongest first:
 
+relanded           its lines are in the code again, by a commit after it, and nothing supersedes it
 expired            the condition `expires_when` is met: a library reached a version, something was recorded on
                    an entity, a day came
 revisit_due        `revisit_after` has passed
@@ -26,9 +27,10 @@ from gitmem.core import dates, objects, words
 from gitmem.core.events import Event
 from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING
 
-EXPIRED, REVISIT_DUE, REVIEW_SUGGESTED, MANUAL_REVIEW = "expired", "revisit_due", "review_suggested", "manual_review"
+RELANDED, EXPIRED, REVISIT_DUE = "relanded", "expired", "revisit_due"
+REVIEW_SUGGESTED, MANUAL_REVIEW = "review_suggested", "manual_review"
 #: Strongest first.
-FLAGS = (EXPIRED, REVISIT_DUE, REVIEW_SUGGESTED, MANUAL_REVIEW)
+FLAGS = (RELANDED, EXPIRED, REVISIT_DUE, REVIEW_SUGGESTED, MANUAL_REVIEW)
 #: So many words of a `stale_when` are looked for; what follows is explanation.
 UNITS_MAX = 12
 #: Words that a later event has to share, at least.
@@ -43,11 +45,15 @@ class Signal:
     since    a time of the format: since when it is so, or "" where that can't be known
     event    the id of the later event that gave it, or ""
     words    the words that this event shares with `stale_when`
+    commit   the oid of the commit that brought it back, or ""
     """
 
-    __slots__ = ("event", "flag", "since", "why", "words")
+    __slots__ = ("commit", "event", "flag", "since", "why", "words")
 
-    def __init__(self, flag: str, why: str, *, since: str = "", event: str = "", words: Sequence[str] = ()) -> None:
+    def __init__(
+        self, flag: str, why: str, *, since: str = "", event: str = "", words: Sequence[str] = (), commit: str = ""
+    ) -> None:
+        self.commit = commit
         self.flag = flag
         self.why = why
         self.since = since

@@ -432,6 +432,10 @@ class Cache:
                 found += [event_id for (event_id,) in rows]
         return sorted(found)
 
+    def has_fingerprints(self) -> bool:
+        """Say whether any closing carries a fingerprint."""
+        return self.db.execute("SELECT 1 FROM prints LIMIT 1").fetchone() is not None
+
     def closings_like(self, marks: Iterable[int]) -> list[tuple[Event, int]]:
         """Return the closings whose fingerprints share some of `marks`, with how many they share, the most first."""
         wanted = [f"{mark:016x}" for mark in marks]

@@ -63,11 +63,33 @@ class Local:
         except (sqlite3.Error, GitFailed):
             pass
 
+    def additions(self, commits: Sequence[str]) -> dict[str, bytes]:
+        """Return what is remembered of what some commits add, of those that were looked at here."""
+        found: dict[str, bytes] = {}
+        try:
+            with self._open() as db:
+                for commit in commits:
+                    row = db.execute("SELECT marks FROM additions WHERE oid = ?", (commit,)).fetchone()
+                    if row is not None:
+                        found[commit] = row[0]
+        except (sqlite3.Error, GitFailed):
+            pass
+        return found
+
+    def remember_additions(self, found: Mapping[str, bytes]) -> None:
+        """Note what commits add; a commit never changes."""
+        try:
+            with self._open() as db:
+                db.executemany("INSERT OR REPLACE INTO additions VALUES (?, ?)", found.items())
+        except (sqlite3.Error, GitFailed):
+            pass
+
     def _open(self) -> _Closing:
         self._repository.make_local_dir()
         db = sqlite3.connect(f"{self._repository.local_dir}/{FILE_NAME}", timeout=1.0)
         db.execute("CREATE TABLE IF NOT EXISTS refusals(key TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID")
         db.execute("CREATE TABLE IF NOT EXISTS signatures(key TEXT PRIMARY KEY, state TEXT, principal TEXT)")
+        db.execute("CREATE TABLE IF NOT EXISTS additions(oid TEXT PRIMARY KEY, marks BLOB NOT NULL)")
         return _Closing(db)
 
 

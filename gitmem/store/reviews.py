@@ -7,7 +7,7 @@ in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from gitmem.core import entities
 from gitmem.core.events import Event
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gitmem.core.history import Finding
     from gitmem.core.reviews import Change
     from gitmem.core.verdicts import Judgement
+    from gitmem.store.revisits import Due
 
 
 CONTESTED = "contested"
@@ -39,9 +40,21 @@ class Item:
     if_ratified    what a ratify would change, if_retracted: a retract, if_kept: a resolve, by the id that it keeps
     blockers       ids of what closes a void opening, so that it would have to be superseded first
     finding        of an event that can't be read: what is wrong with it
+    due            of what wants another look: why
     """
 
-    __slots__ = ("blockers", "decision", "finding", "if_kept", "if_ratified", "if_retracted", "row", "sides", "why")
+    __slots__ = (
+        "blockers",
+        "decision",
+        "due",
+        "finding",
+        "if_kept",
+        "if_ratified",
+        "if_retracted",
+        "row",
+        "sides",
+        "why",
+    )
 
     def __init__(self, why: str) -> None:
         self.why = why
@@ -53,6 +66,7 @@ class Item:
         self.if_kept: dict[str, list[Change]] = {}
         self.blockers: list[str] = []
         self.finding: Finding | None = None
+        self.due: Due | None = None
 
     @property
     def ids(self) -> list[str]:
@@ -66,6 +80,8 @@ class Item:
     @property
     def since(self) -> str:
         """Since when it waits: the time of the newest event that it is about, in the writer's clock."""
+        if self.due is not None and self.due.signals[0].since:
+            return self.due.signals[0].since
         rows = [self.row] if self.row is not None else [row for _, row in self.sides]
         return max((row.event.recorded_at for row in rows), default="")
 
@@ -107,10 +123,11 @@ def length(cache: Cache, scope: str = "") -> tuple[int, str]:
     return len(times) + cache.quarantined(), min(times, default="")
 
 
-def queue(cache: Cache, *, everything: bool = False, scope: str = "") -> Queue:
+def queue(cache: Cache, *, everything: bool = False, scope: str = "", unsigned: Iterable[str] = ()) -> Queue:
     """Return what waits for a person, of what a read in `scope` sees.
 
-    With `everything`, also each proposal and dispute that no verdict rests on.
+    With `everything`, also each proposal and dispute that no verdict rests on. `unsigned`: ids of reviews that lack
+    the signature that their policy demands.
     """
     from gitmem.core import reviews
 
@@ -118,6 +135,7 @@ def queue(cache: Cache, *, everything: bool = False, scope: str = "") -> Queue:
     items = [reader.event(event_id, why) for event_id, why, _ in _waiting(cache) if _is_seen(cache, event_id, scope)]
     items += [reader.contested(one) for one in _contested(cache) if entities.sees(scope, one.scope)]
     items += _unreadable(cache)
+    items += [reader.unsigned(event_id) for event_id in unsigned if _is_seen(cache, event_id, scope)]
     if everything:
         have = {event_id for item in items for event_id in item.ids}
         items += [
@@ -199,6 +217,14 @@ class _Reader:
         item.blockers = self._component(event_id)[1].hindrances(event_id)
         return item
 
+    def unsigned(self, event_id: str) -> Item:
+        from gitmem.core import reviews
+
+        item = Item(reviews.UNSIGNED)
+        item.row = listing.by_ids(self.cache, [event_id])[0]
+        item.if_retracted = self._outcome("retract", event_id)
+        return item
+
     def contested(self, decision: StoredDecision) -> Item:
         from gitmem.core import reviews
 
@@ -225,6 +251,36 @@ class _Reader:
             one if not one.approach or total_key(one.approach) in told else one._replace(approach="[sealed]")
             for one in changes
         ]
+
+
+def for_another_look(found: Iterable[Due]) -> Iterator[Item]:
+    """Yield what wants another look as items: what came back in a commit first."""
+    from gitmem.core import reviews, staleness
+
+    several = list(found)
+    for why in (reviews.RELANDED, reviews.DUE):
+        for one in several:
+            if any(signal.flag == staleness.RELANDED for signal in one.signals) == (why == reviews.RELANDED):
+                item = Item(why)
+                item.row, item.due = one.row, one
+                yield item
+
+
+def unsigned(cache: Cache, demands: Callable[[set[str]], set[str]]) -> list[str]:
+    """Return the ids of persons' reviews without the signature that their policy demands, the oldest first.
+
+    demands   says which of some policies, by their digests, do
+    """
+    from gitmem.core.history import is_personal_review
+
+    rows = cache.db.execute(
+        "SELECT e.id, e.body, e.redacted FROM events e WHERE e.kind = 'review' "
+        "AND e.n NOT IN (SELECT n FROM signatures) AND e.id NOT IN (SELECT r.target FROM refs r "
+        "JOIN signatures s ON s.n = r.n JOIN events b ON b.n = r.n WHERE b.kind = 'review') ORDER BY e.n"
+    )
+    reviews = [event for row in rows if is_personal_review(event := event_of(*row)) and event.fields.get("policy")]
+    demanding = demands({str(event.fields["policy"]) for event in reviews}) if reviews else set()
+    return [event.id for event in reviews if event.fields["policy"] in demanding]
 
 
 def sides(judged: Judgement, decision: StoredDecision) -> tuple[list[Event], list[Event]]:
@@ -275,6 +331,42 @@ def check_side(cache: Cache, name: str, keep: str) -> None:
         hint=f"keep one of these: {told}.",
         ids=[keep],
     )
+
+
+def beside(cache: Cache, name: str, other: str, approach: str) -> str:
+    """Return the id to keep of what is contested on `name`, when the event `other` is to go on as another `approach`.
+
+    Raises RuleViolation where that would not settle it, or is no other approach.
+    """
+    from gitmem.core.approach import total_key
+    from gitmem.core.verdicts import judge
+    from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, OPENING
+
+    check_side(cache, name, other)
+    names = listing.names_of(cache, name, below=False)
+    judged = judge(cache.component_events(cache.components_of(names)), cache.outside)
+    for decision in cache.decisions_of(names):
+        closed, opened = sides(judged, decision)
+        ids = [[event.id for event in side] for side in (closed, opened)]
+        own = [side for side in ids if other in side]
+        if decision.verdict != CONTESTED or not own:
+            continue
+        mine, theirs = (closed, opened) if other in ids[0] else (opened, closed)
+        if len(mine) > 1 or CHANGE_TYPES.get(mine[0].change_type) not in (CLOSING, OPENING):
+            what = f"{short(other)} does not stand alone on its side, or says nothing of its own"
+            raise RuleViolation(what=what, hint="settle it by --keep, and record the other way anew.", ids=[other])
+        if total_key(approach) in ("", decision.approach_key):
+            what = f"“{approach[:80]}” is the approach that is contested" if approach else "it needs an approach"
+            raise RuleViolation(what=what, hint="--approach TEXT says which other way it is.", ids=[other])
+        whole = [event for event in theirs if event.change_type == "reject" and not event.approach]
+        if whole and mine is opened:
+            raise RuleViolation(
+                what=f"{_listed(whole)} closes {name} with every approach, so another one would be closed as well",
+                hint=f"`--keep {short(other)}` keeps this one open, and all others closed.",
+                ids=[other],
+            )
+        return theirs[0].id
+    raise RuleViolation(what=f"{short(other)} is on no side of what is contested on {name}", ids=[other])
 
 
 def _listed(events: Iterable[Event]) -> str:

@@ -41,6 +41,10 @@ class Due:
     def flag(self) -> str:
         return self.signals[0].flag
 
+    def with_signals(self, more: list[Signal], now: str) -> Due:
+        """Return the same with more reasons."""
+        return Due(self.row, staleness.order([*self.signals, *more], now), now)
+
 
 def due(cache: Cache, libraries: Libraries, names: list[tuple[str, str]] | None, scope: str, now: str) -> list[Due]:
     """Return what is due at `now`, most overdue first, of all that a read in `scope` sees, or of some names only.
@@ -53,8 +57,12 @@ def due(cache: Cache, libraries: Libraries, names: list[tuple[str, str]] | None,
         signals = list(_signals(cache, libraries, row, fields, scope, now, commons))
         if signals:
             found.append(Due(row, staleness.order(signals, now), now))
-    found.sort(key=lambda one: (-one.overdue_s, staleness.FLAGS.index(one.flag), one.row.n))
-    return found
+    return ordered(found)
+
+
+def ordered(found: Iterable[Due]) -> list[Due]:
+    """Return what is due in the order in which it is shown."""
+    return sorted(found, key=lambda one: (-one.overdue_s, staleness.FLAGS.index(one.flag), one.row.n))
 
 
 # --- which decisions --------------------------------------------------------------------------

@@ -68,6 +68,7 @@ PLACES: dict[str, dict[str, str]] = {
         "shown": "emptied: who was shown which event; the gate tells it once more",
         "let_pass": "emptied: an override that nothing used up is given again",
         "edited": "emptied: paths",
+        "additions": "emptied: hashes of lines of the code, worked out anew when they are asked for",
     },
 }
 

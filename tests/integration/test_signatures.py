@@ -411,8 +411,14 @@ def test_an_unsigned_review_under_such_a_policy_is_an_error_until_a_signed_one_a
     assert finding["event"] == review != unasked
     (decision,) = cli("status", "users.card", "--json", cwd=repo).json["decisions"]
     assert decision["verdict"] == "rejected"  # a verdict hangs on no signature
+    if not gone:  # as the policy has it now
+        (item,) = person("review", "--json").json["items"]
+        assert (item["why"], item["event"]["id"]) == ("unsigned", review)
+        assert f"git decisions ratify {review[:8]} --sign -r WHY" in item["commands"]
+        assert "is not signed" in person("review").stdout
     person("ratify", review, *WHY, "--sign")
     assert found(cli, repo) == (0, {})
+    assert person("review", "--json").json["items"] == []
 
 
 def without_guard(repo: Path, target: str, policy: str) -> str:

@@ -46,8 +46,8 @@ def review(
     """List what waits for a person: what would change a verdict if it were decided, with what it would change.
 
     Closings and supersedes that were only proposed, what is contested, what is disputed, what has no effect
-    though somebody wrote it, what can't be read. In a terminal it goes through them one by one, and asks for a
-    reason each time.
+    though somebody wrote it, what can't be read; then what is closed and came back in a commit, and what is due for
+    another look. In a terminal it goes through them one by one, and asks for a reason each time.
 
     git decisions review
     git decisions review --json
@@ -58,6 +58,10 @@ def review(
 @command("ratify", "reviewing:ratify", heading=HEADING, needs="-r WHY")
 def ratify(
     ids: Ids,
+    edit: Annotated[
+        bool,
+        typer.Option("--edit", help="Write it anew in your editor; that takes its place.", show_default=False),
+    ] = False,
     reasoning: o.Reasoning = [],
     file: o.ReasoningFile = None,
     sign: o.Sign = False,
@@ -66,7 +70,9 @@ def ratify(
 ) -> None:
     """Agree to what was proposed, or to what waits (a person's).
 
-    From then on only a person can lift it. All ids together or none.
+    From then on only a person can lift it. All ids together or none. With --edit, of a rejection, a revert or a
+    supersede: your own words take the place of the proposal, which is retracted. The name of a file that `verify`
+    calls no event: it stays left out, and is accepted.
     """
 
 
@@ -107,6 +113,14 @@ def resolve(
         str | None,
         typer.Option("--keep", metavar="ID", help="The event of the side that shall hold.", show_default=False),
     ] = None,
+    both: Annotated[
+        str | None,
+        typer.Option("--both", metavar="ID", help="Keep both sides: this event is another way.", show_default=False),
+    ] = None,
+    approach: Annotated[
+        str | None,
+        typer.Option("--approach", metavar="TEXT", help="With --both: which other way it is.", show_default=False),
+    ] = None,
     reasoning: o.Reasoning = [],
     file: o.ReasoningFile = None,
     sign: o.Sign = False,
@@ -115,7 +129,11 @@ def resolve(
 ) -> None:
     """Settle what is contested, by keeping one side (a person's).
 
+    Where both are right and only share a name, --both keeps the other side and says this one anew under an approach
+    of its own.
+
     git decisions resolve users.card_token --keep 7f3a91c2 -r "The provider's tokens are safe to keep."
+    git decisions resolve users.card_token --both 7f3a91c2 --approach "provider's token" -r "Only card numbers are out."
     """
 
 

@@ -20,7 +20,7 @@ def stale(
             "--flag",
             metavar="FLAG",
             show_default=False,
-            help="Only what is so flagged: expired, revisit_due, review_suggested or manual_review. "
+            help="Only what is so flagged: relanded, expired, revisit_due, review_suggested or manual_review. "
             "May be given more than once.",
         ),
     ] = [],
@@ -30,8 +30,9 @@ def stale(
 ) -> None:
     """List the decisions that are due for another look, the most overdue first, each with the reason.
 
-    Due is what was given a condition with --expires-when, --revisit-after or --stale-when that is met now. A
-    verdict stays as it is until somebody supersedes it or writes it anew.
+    Due is what was given a condition with --expires-when, --revisit-after or --stale-when that is met now, and what
+    stands closed while its lines are back in a commit. A verdict stays as it is until somebody supersedes it or writes
+    it anew.
 
     git decisions stale
     git decisions stale src/auth.py --flag expired --json
