@@ -43,6 +43,7 @@ ROOMS = {
     "pygit2": ("store/pygit2_log.py",),
     "rfc8785": (),
     "rich": ("cli/",),
+    "sqlglot": ("importers/sql_ddl.py",),
     "typer": ("cli/",),
 }
 

@@ -79,14 +79,30 @@ def is_sql(path: str) -> bool:
 def statements(text: str) -> list[Statement]:
     """Return what the SQL `text` brings in, takes away and names, in its order; columns of CREATE TABLE included."""
     found: list[Statement] = []
-    _read_all(text, 0, found, nested=False)
+    _read_all(without_way_back(text), found, nested=False)
     brings = {_key(s) for s in found if s.act == BRINGS}
     return [s for s in found if s.act != TAKES or _key(s) not in brings]
 
 
-def _read_all(text: str, start: int, found: list[Statement], *, nested: bool) -> None:
+def without_way_back(text: str) -> str:
+    """Return `text` with blanks for what lies behind a comment that begins a migration's way back; places stay."""
+    if "own" not in text and "OWN" not in text:
+        return text
+    silent = False
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        said = line.lstrip()
+        if said.startswith(("--", "#")):
+            words = " ".join(said.lstrip("#").removeprefix("--").lower().split(None, 2)[:2])
+            silent = words in _DOWN or (silent and words not in _UP)
+        if silent:
+            lines[i] = " " * len(line)
+    return "\n".join(lines)
+
+
+def _read_all(text: str, found: list[Statement], *, nested: bool) -> None:
     statement: list[_Token] = []
-    for token in _tokens(text, start):
+    for token in _tokens(text):
         if token[1] == ";" and token[0] == _MARK:
             _read(statement, found, nested=nested)
             statement = []
@@ -510,7 +526,7 @@ def _run(at: _Cursor, found: list[Statement]) -> None:
 def _read_within(text: str, place: int, found: list[Statement]) -> None:
     inner: list[Statement] = []
     # The literal's `''` became `'`, so places in it are near, not exact; a line is all that is made of them.
-    _read_all(text, 0, inner, nested=True)
+    _read_all(text, inner, nested=True)
     found += [s._replace(at=s.at + place, table_at=s.table_at + place) for s in inner]
 
 
@@ -552,11 +568,10 @@ _UP = frozenset(("+goose up", "+migrate up", "migrate:up", "--- !ups"))
 _DOWN = frozenset(("+goose down", "+migrate down", "migrate:down", "--- !downs"))
 
 
-def _tokens(text: str, at: int = 0) -> Iterator[_Token]:
-    """Yield the tokens of `text`: names, words, marks, strings. Comments and ways back are passed over."""
-    end = len(text)
+def _tokens(text: str) -> Iterator[_Token]:
+    """Yield the tokens of `text`: names, words, marks, strings. Comments are passed over."""
+    at, end = 0, len(text)
     first = True  # nothing stands before this on its line
-    silent = False  # on the way back
     next_token = _NEXT.match
     while at < end:
         match = next_token(text, at)
@@ -566,8 +581,7 @@ def _tokens(text: str, at: int = 0) -> Iterator[_Token]:
         stop = match.end()
         if word is not None:
             first = False
-            if not silent:
-                yield (_WORD, word, stop - len(word))
+            yield (_WORD, word, stop - len(word))
             at = stop
             continue
         if character is None:
@@ -576,8 +590,6 @@ def _tokens(text: str, at: int = 0) -> Iterator[_Token]:
         first = first or "\n" in blanks
         if (character == "-" and text.startswith("-", stop)) or (character == "#" and first):
             stop = _past(text, "\n", at)
-            said = " ".join(text[at + (2 if character == "-" else 1) : stop].lower().split(None, 2)[:2])
-            silent = said in _DOWN or (silent and said not in _UP)
             first = True
             at = stop
             continue
@@ -597,7 +609,7 @@ def _tokens(text: str, at: int = 0) -> Iterator[_Token]:
             token = (_NAME, text[at + 1 : stop - 1].replace(close * 2, close), at)
         else:
             token = (_MARK, character, at)
-        if token is not _END and not silent:
+        if token is not _END:
             yield token
         at = stop
 

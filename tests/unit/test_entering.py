@@ -810,6 +810,16 @@ def test_methods_of_a_renamed_class_are_not_new() -> None:
     assert names("x.py", before.replace("A", "B"), before) == ["x.py::B"]
 
 
+def test_methods_of_a_class_that_looks_like_its_neighbour_are_new() -> None:
+    method = "    def get(self):\n        return 1\n\n"
+    before = f"import a\n\n\nclass A:\n    x = 1\n\n{method}\nclass C:\n    x = 3\n\n{method}"
+    new = f"class B:\n    x = 2\n\n{method}\nclass C"
+    after = before.replace("import a", "import b").replace("class C", new)
+    told = names("x.py", after, before)
+    assert "x.py::B" in told and "x.py::B.get" in told
+    assert not any(one.startswith(("x.py::A", "x.py::C")) for one in told)
+
+
 # --- files, and what is none of these ---------------------------------------------------------
 
 

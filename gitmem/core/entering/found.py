@@ -60,8 +60,9 @@ class Found:
             if not (first <= one.at < last or first <= one.owner_at < last):
                 continue
             if one.entity_type in ("function", "class"):
+                # Where equal lines repeat, a change can be told in two places; the name of its class is in both.
                 if added is None:
-                    added = self._added(first, last)
+                    added = self._added()
                 if self.line(one.at) not in added:
                     continue
             found.append(one)
@@ -94,19 +95,16 @@ class Found:
             end = len(new) if cut < 0 else cut + 1
         return start, end
 
-    def _added(self, first: int, last: int) -> set[int]:
-        """Return the numbers of the changed lines that the text has more often than the text before had."""
+    def _added(self) -> set[int]:
+        """Return the numbers of the lines that the text has more often than the text before had."""
         counts: dict[str, int] = {}
         for line in self._before.split("\n"):
             line = line.strip()
             counts[line] = counts.get(line, 0) + 1
-        number = self.line(first)
         new = [line.strip() for line in self._text.split("\n")]
         for line in new:
             counts[line] = counts.get(line, 0) - 1
-        return {
-            number + i for i, line in enumerate(new[number - 1 : self.line(max(last - 1, first))]) if counts[line] < 0
-        }
+        return {number for number, line in enumerate(new, 1) if counts[line] < 0}
 
 
 def _common(a: str, b: str, longest: int) -> int:

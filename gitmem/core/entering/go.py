@@ -6,7 +6,7 @@ import re
 
 from gitmem.core.entering import names, sql
 from gitmem.core.entering.found import Found
-from gitmem.core.entering.source import Source
+from gitmem.core.entering.source import Source, word_before
 
 _DECLARED = re.compile(
     r"(?:^|\n)(?:func[ \t]{1,9}+(?:\([ \t]{0,9}+(?:\w{1,60}+[ \t]{1,9}+)?"
@@ -18,7 +18,7 @@ _IMPORT = re.compile(r"(?:^|\n)import[ \t]{1,9}+(?:[\w.]{1,60}+[ \t]{1,9}+)?(?=[
 _GETENV = re.compile(r"\b(?:os|syscall)\.(?:Getenv|LookupEnv|Setenv|Unsetenv)\([ \t]{0,9}+(?=[\"`])")
 _TAG = re.compile(r"\b(?:env|envconfig):\"([A-Za-z_]\w{0,200}+)")
 _ROUTE = re.compile(
-    r"\b([A-Za-z_]\w{0,60}+)\.(Get|Post|Put|Delete|Patch|Head|Options|GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS|Any|All|Handle"
+    r"\.(Get|Post|Put|Delete|Patch|Head|Options|GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS|Any|All|Handle"
     r"|HandleFunc|Method|Route|Path|Group|PathPrefix)\([ \t]{0,9}+(?=[\"`])"
 )
 _GROUP = re.compile(r"\b([A-Za-z_]\w{0,60}+)[ \t]{0,9}+:?=[ \t]{0,9}+$")
@@ -45,7 +45,7 @@ def read(path: str, text: str, found: Found) -> None:
             # The standard library's paths have no dot in their first part; a module's is a host.
             if "." in module.partition("/")[0]:
                 found.add(_module(module), "dependency", place, module)
-    for match in _GETENV.finditer(code):
+    for match in _GETENV.finditer(code) if "env" in code or "Env" in code else ():
         name = source.string(match.end()) or ""
         if names.is_env(name):
             found.add([f"env/{name}"], "env_var", match.end(), name)
@@ -99,9 +99,10 @@ def _routes(source: Source, found: Found) -> None:
             said = rest.strip()  # "GET /users/{id}", since Go 1.22
         if not said.startswith("/"):
             continue
-        prefix = prefixes.get(match[1], "")
-        if match[2] in ("Group", "PathPrefix"):
-            variable = _GROUP.search(code, max(0, match.start() - 80), match.start())
+        receiver = word_before(code, match.start())
+        prefix = prefixes.get(receiver, "")
+        if match[1] in ("Group", "PathPrefix"):
+            variable = _GROUP.search(code, max(0, match.start() - 80), match.start() - len(receiver))
             if variable is not None:
                 prefixes[variable[1]] = prefix + said
             continue

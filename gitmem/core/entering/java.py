@@ -6,13 +6,15 @@ import re
 
 from gitmem.core.entering import known, names, sql
 from gitmem.core.entering.found import Found
-from gitmem.core.entering.source import Source
+from gitmem.core.entering.source import Source, whole_words, word_before
 
 _DECLARED = re.compile(
-    r"\b(?:class|interface|enum|record|object)[ \t]{1,9}+([A-Z]\w{0,200}+)"
-    r"|\bfun[ \t]{1,9}+(?:<[^<>\n]{0,100}+>[ \t]{0,9}+)?(?:[\w.<>?]{1,100}+\.)?([A-Za-z_]\w{0,200}+)[ \t]{0,9}+\("
-    r"|([A-Za-z_]\w{0,200}+)[ \t]{0,9}+(\()"
+    r"class[ \t]{1,9}+([A-Z]\w{0,200}+)|interface[ \t]{1,9}+([A-Z]\w{0,200}+)|enum[ \t]{1,9}+([A-Z]\w{0,200}+)"
+    r"|record[ \t]{1,9}+([A-Z]\w{0,200}+)|object[ \t]{1,9}+([A-Z]\w{0,200}+)"
+    r"|fun[ \t]{1,9}+(?:<[^<>\n]{0,100}+>[ \t]{0,9}+)?(?:[\w.<>?]{1,100}+\.)?([A-Za-z_]\w{0,200}+)[ \t]{0,9}+\("
 )
+#: What ends the head of a method in Java and begins its body.
+_BODY = re.compile(r"\)[ \t\r\n]{0,200}+(?:throws[^{};()]{0,300}+)?\{")
 #: Words before `(` that are no method's name, and words before a name that make the whole an expression.
 _NO_METHODS = frozenset(
     "if for while switch catch return new throw synchronized try assert do else when super this yield".split()
@@ -42,7 +44,7 @@ def read(path: str, text: str, found: Found) -> None:
         module = match[1]
         if not module.startswith(known.JAVA) and not (own and (module + ".").startswith(own)):
             found.add(names.java_package(module), "dependency", match.start(1), module)
-    for match in _ENV.finditer(code):
+    for match in _ENV.finditer(code) if "getenv" in code else ():
         _variable(found, source.string(match.end()) or "", match.end())
     for match in _VALUE.finditer(code):
         said = source.string(match.end()) or ""
@@ -61,38 +63,48 @@ def _variable(found: Found, name: str, at: int) -> None:
 
 def _symbols(source: Source, found: Found) -> None:
     code = source.code
-    outer: list[tuple[str, int, int]] = []  # a class, where its body opens, where it ends
-    at = 0
-    while True:
-        match = _DECLARED.search(code, at)
-        if match is None:
-            return
-        at = match.end()
-        while outer and outer[-1][2] <= match.start():
-            outer.pop()
-        chain = [one[0] for one in outer[-20:]]
-        if match[1]:
+    declared: list[tuple[int, str, int, bool]] = []  # where it stands, its name, where it ends, whether a class
+    for match in whole_words(_DECLARED, code):
+        kind = match.lastindex or 1
+        name, at = match[kind], match.start(kind)
+        if kind == 6:
+            declared.append((at, name, at, False))
+        else:
             opens = code.find("{", match.end(), match.end() + 600)
-            found.add(names.symbol(source.path, [*chain, match[1]]), "class", match.start(1), match[1])
-            if opens >= 0:
-                outer.append((match[1], opens, source.close(opens)))
+            declared.append((at, name, source.close(opens) if opens >= 0 else at, True))
+    for match in _BODY.finditer(code):
+        opens = source.open(match.start())
+        if opens < 0:
             continue
-        name, place = match[2] or match[3], match.start(2) if match[2] else match.start(3)
-        opens = match.end() - 1
-        close = source.close(opens)
-        if match[3]:
-            # Java: a method stands in a class, after its type, and before its body (or `;` in an interface).
-            before = code[max(0, place - 80) : place].rstrip()
-            word = before[len(before.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")) :]
-            body = source.past_blanks(close + 1)
-            if code.startswith("throws", body):
-                body = code.find("{", body, body + 300)
-            typed = before[-1:] in (">", "]") or (word and word not in _NO_METHODS)
-            constructs = bool(outer) and name == outer[-1][0]
-            if not outer or name in _NO_METHODS or not (typed or constructs) or code[body : body + 1] != "{":
-                continue
-            at = source.close(body)  # what is called within is no declaration
-        found.add(names.symbol(source.path, [*chain, name]), "function", place, name)
+        end = opens
+        while end > 0 and code[end - 1] in " \t":
+            end -= 1
+        name = word_before(code, end)
+        at = end - len(name)
+        before = code[max(0, at - 80) : at].rstrip()
+        word = word_before(before, len(before))
+        # A method stands after its type, a constructor after a modifier or nothing; `fun` was found above.
+        if (
+            not name
+            or name in _NO_METHODS
+            or word in _NO_METHODS
+            or word == "fun"
+            or before[-1:] in (".", "=", "(", ",")
+        ):
+            continue
+        if word or before[-1:] in (">", "]") or (before[-1:] in ("{", "}", ";", "") and name[0].isupper()):
+            declared.append((at, name, source.close(match.end() - 1), False))
+    declared.sort()
+    outer: list[tuple[str, int, bool, int]] = []
+    for at, name, end, is_class in declared:
+        while outer and outer[-1][1] <= at:
+            outer.pop()
+        if not is_class and outer and not outer[-1][2]:
+            continue  # within a method: a local function, or an anonymous class
+        chain = [one[0] for one in outer[-20:]]
+        owner = outer[-1][3] if outer else -1
+        found.add(names.symbol(source.path, [*chain, name]), "class" if is_class else "function", at, name, owner)
+        outer.append((name, end, is_class, at))
 
 
 def _routes(source: Source, found: Found) -> None:

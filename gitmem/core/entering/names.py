@@ -75,9 +75,9 @@ def go_module(path: str) -> list[str]:
 
 
 def ruby_gem(name: str) -> list[str]:
-    """`require "aws-sdk/s3"`, the gem `aws-sdk-s3`: the path's first name, and all of it with `-`."""
-    first, slash, _ = name.partition("/")
-    return _deps(first, name.replace("/", "-")) if slash else _deps(name)
+    """`require "aws-sdk/s3"`, the gem `aws-sdk-s3`: the path's first name, and its first two with `-`."""
+    first, slash, rest = name.partition("/")
+    return _deps(first, f"{first}-{rest.partition('/')[0]}") if slash else _deps(name)
 
 
 def java_artifact(group: str, artifact: str) -> list[str]:

@@ -59,6 +59,16 @@ class _Model:
 _NO_MODELS = frozenset("serializers forms filters graphene fields wtforms django_filters ma schema".split())
 
 
+#: Fields that are called by their bare name in a class of any file, if that is some kind of `Model`.
+_PEEWEE = frozenset(
+    """
+    AutoField BigAutoField IntegerField BigIntegerField SmallIntegerField IdentityField FloatField DoubleField
+    DecimalField CharField FixedCharField TextField BlobField BitField UUIDField BinaryUUIDField DateTimeField DateField
+    TimeField TimestampField IPField BooleanField ForeignKeyField JSONField BinaryJSONField ArrayField
+    """.split()
+)
+
+
 class _Lines:
     __slots__ = (
         "_app",
@@ -133,7 +143,13 @@ class _Lines:
         if scopes and scopes[-1].body < 0:
             scopes[-1].body = indent
         chain = [scope.name for scope in scopes[-20:]] + [name]
-        self._found.add(names.symbol(self._path, chain), "class" if is_class else "function", at, name)
+        self._found.add(
+            names.symbol(self._path, chain),
+            "class" if is_class else "function",
+            at,
+            name,
+            scopes[-1].at if scopes else -1,
+        )
         scope = _Scope(name, indent, at, is_class=is_class)
         if is_class:
             outer = scopes[-1].model if scopes else None
@@ -211,11 +227,11 @@ class _Lines:
                 model.columns.append((at, [name]))
         elif annotation and "BaseSettings" in model.bases:
             self._found.add([f"env/{name.upper()}"], "env_var", at, name)
-        elif last.endswith("Field") or last in ("ForeignKey", "ParentalKey"):
+        elif (last.endswith("Field") and last != "Field") or last in ("ForeignKey", "ParentalKey"):
             django = front == "models" or front.endswith(".models")
-            if not django and self._in_models:
+            if not django and self._in_models and not annotation:
                 django = front not in _NO_MODELS and "Serializer" not in model.bases and "Form" not in model.bases
-            if not django and not front:
+            if not django and not front and last in _PEEWEE:
                 django = any(base.strip().endswith("Model") for base in model.bases.split(","))
             if django:
                 model.is_django = True
@@ -455,7 +471,7 @@ _ENVIRON = re.compile(
 
 def _environment(source: Source, found: Found) -> None:
     code = source.code
-    if "env" not in code and "config" not in code:
+    if not any(hint in code for hint in ("environ", "getenv", "env(", "env.", "config(")):
         return
     for match in _ENVIRON.finditer(code):
         said = match[0]
@@ -488,10 +504,25 @@ def _variable(source: Source, at: int, found: Found) -> None:
 
 # --- routes ------------------------------------------------------------------------------------
 
-_ROUTE = re.compile(
+# Two patterns that each begin with a letter of their own: the engine passes over the rest of the text at once.
+_DECORATOR = re.compile(
     r"@[ \t]{0,9}+(\w{1,60}+)\.(?:route|get|post|put|delete|patch|head|options|websocket|api_route)[ \t]{0,9}+\("
-    r"|\b(?:path|re_path|url|Route|WebSocketRoute|APIRoute|add_url_rule|add_api_route|add_route|register"
+)
+_ADDED = re.compile(
+    r"\b(path|re_path|url|Route|WebSocketRoute|APIRoute|add_url_rule|add_api_route|add_route|register"
     r"|add_get|add_post|add_put|add_delete|add_patch|add_resource)[ \t]{0,9}+\("
+)
+_ADDED_HINTS = (
+    "Route(",
+    "add_url",
+    "add_api",
+    "add_route",
+    "add_get",
+    "add_post",
+    "add_put",
+    "add_delete",
+    "add_patch",
+    "add_res",
 )
 _PREFIX = re.compile(
     r"\b(\w{1,60}+)(?:[ \t]{0,9}+:[ \t]{0,9}+\w{1,60}+)?+[ \t]{0,9}+=[ \t]{0,9}+"
@@ -501,35 +532,38 @@ _PREFIX = re.compile(
 
 def _routes(source: Source, found: Found) -> None:
     code = source.code
-    is_urls = "urlpatterns" in code or source.path.endswith("urls.py")
-    if "@" not in code and not is_urls and "oute" not in code and "add_" not in code:
-        return
     prefixes: dict[str, str] = {}
-    for match in _PREFIX.finditer(code):
+    if "prefix" in code:
+        for match in _PREFIX.finditer(code):
+            call = source.call(match.end() - 1)
+            prefix = call.text(-1, "prefix") or call.text(-1, "url_prefix")
+            if prefix:
+                prefixes[match[1]] = prefix
+    for match in _DECORATOR.finditer(code):
         call = source.call(match.end() - 1)
-        prefix = call.text(-1, "prefix") or call.text(-1, "url_prefix")
-        if prefix:
-            prefixes[match[1]] = prefix
-    for match in _ROUTE.finditer(code):
-        call = source.call(match.end() - 1)
-        word = match[0].rstrip(" \t(")
-        if word in ("path", "re_path", "url", "register") and not is_urls:
+        span = call.place(0, "rule") or call.place(0, "path")
+        said = call.text(0, "rule") or call.text(0, "path")
+        prefix = prefixes.get(match[1], "")
+        # `@mock.patch("a.b")` is no route; `@router.get("")` is one below its prefix.
+        if span is not None and (said.startswith("/") or (not said and prefix)):
+            found.add(names.routes(said, prefix), "endpoint", span[0], names.route_word(said))
+    is_urls = "urlpatterns" in code or source.path.endswith("urls.py")
+    if not is_urls and not any(hint in code for hint in _ADDED_HINTS):
+        return
+    for match in _ADDED.finditer(code):
+        word = match[1]
+        django = word in ("path", "re_path", "url", "register")
+        if django and not is_urls:
             continue
+        call = source.call(match.end() - 1)
         index = 1 if word == "add_resource" else 0
         span = call.place(index, "rule") or call.place(index, "path")
-        if span is None:
-            continue
         said = call.text(index, "rule") or call.text(index, "path")
-        if match[1] and not said.startswith("/") and (said or match[1] not in prefixes):
+        if span is None or (not django and said[:1] != "/"):
             continue
-        if word in ("re_path", "url") or (word == "register" and said[:1] != "/"):
+        if django and word != "path" and said[:1] != "/":
             said = pattern_route(said)
-        elif word not in ("path", "re_path", "url", "register") and said[:1] != "/" and not match[1]:
-            continue
-        prefix = prefixes.get(match[1] or "", "")
-        spelt = names.routes(said, prefix)
-        if spelt:
-            found.add(spelt, "endpoint", span[0], names.route_word(said))
+        found.add(names.routes(said), "endpoint", span[0], names.route_word(said))
 
 
 def pattern_route(pattern: str) -> str:

@@ -110,6 +110,8 @@ class _Lines:
             match = _COLUMN.match(said)
             if match is not None and match[1] == block.name:
                 self._column(match[2], at + match.end(), block, at)
+        elif self._is_routes and said in ("member do", "collection do"):
+            self._blocks.append(_Block(said.partition(" ")[0], "", indent, at))
         elif self._is_routes or (said.endswith((" do", "|")) and first in "gpd"):
             match = _ROUTE.match(said)
             if match is not None:
@@ -120,7 +122,8 @@ class _Lines:
         if match is None:
             return
         kind, name = match[1], match[3]
-        chain = [one.name for one in self._blocks[-20:] if one.kind in ("class", "module", "def")]
+        outer = [one for one in self._blocks[-20:] if one.kind in ("class", "module", "def")]
+        chain = [one.name for one in outer]
         path = self._source.path
         spelt = names.symbol(path, [*chain, name])
         if kind == "def":
@@ -132,7 +135,8 @@ class _Lines:
             self._blocks.append(_Block("down" if down else "def", name, indent, at))
         else:
             self._blocks.append(_Block(kind, name, indent, at))
-        self._found.add(spelt, "function" if kind == "def" else "class", at + match.start(3), name)
+        owner = outer[-1].at if outer else -1
+        self._found.add(spelt, "function" if kind == "def" else "class", at + match.start(3), name, owner)
 
     def _require(self, said: str, at: int) -> None:
         top = said.partition("/")[0]
@@ -258,7 +262,12 @@ class _Lines:
         if not path and call.places:
             path = self._source.string(call.places[0][0]) or ""  # get "/health" => "status#show"
         opens = said.endswith((" do", "|"))
+        path = _without_options(path)
         outer = "/".join(block.name for block in self._blocks if block.kind == "routes")
+        on = call.text(-1, "on") or (self._blocks[-1].kind if self._blocks else "")
+        if on in ("member", "collection"):
+            # In `resources :users`: its members are users/:id, nested resources are below users/:user_id.
+            outer = outer.rpartition("/")[0] + ("/:id" if on == "member" else "")
         if kind in ("namespace", "scope"):
             if opens and (path or kind == "scope"):
                 self._blocks.append(_Block("routes", call.text(-1, "path") or path, indent, at))
@@ -272,9 +281,23 @@ class _Lines:
         if kind == "resources":
             self._found.add(names.routes(f"{path}/:id", outer), "endpoint", at, word)
         if opens and kind in ("resources", "resource"):
-            single = path.removesuffix("s")
+            single = path[:-3] + "y" if path.endswith("ies") else path.removesuffix("s")
             inner = f"{path}/:{single}_id" if kind == "resources" else path
             self._blocks.append(_Block("routes", inner, indent, at))
+
+
+def _without_options(path: str) -> str:
+    """Take the parts out of a route that may be left out: `/top(/:length)(.:format)` is `/top`."""
+    found: list[str] = []
+    depth = 0
+    for letter in path:
+        if letter == "(":
+            depth += 1
+        elif letter == ")":
+            depth = max(depth - 1, 0)
+        elif not depth:
+            found.append(letter)
+    return "".join(found)
 
 
 _ENV = re.compile(r"\bENV(?:\[|\.(?:fetch|key\?|delete|has_key\?|include\?|dig)[ \t(]{1,3}+)(?=[\"'])")

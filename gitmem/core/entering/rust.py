@@ -6,12 +6,12 @@ import re
 
 from gitmem.core.entering import known, names, sql
 from gitmem.core.entering.found import Found
-from gitmem.core.entering.source import Source
+from gitmem.core.entering.source import Source, whole_words
 
 _DECLARED = re.compile(
-    r"\bfn[ \t]{1,9}+([A-Za-z_]\w{0,200}+)|\b(?:struct|enum|trait|union)[ \t]{1,9}+([A-Z]\w{0,200}+)"
-    r"|(?:^|\n)[ \t]{0,40}+(?:unsafe[ \t]{1,9}+)?impl\b([^{};]{0,500}+)\{"
-    r"|\bmod[ \t]{1,9}+([a-z_]\w{0,200}+)[ \t]{0,9}+(\{|;)"
+    r"fn[ \t]{1,9}+([A-Za-z_]\w{0,200}+)|struct[ \t]{1,9}+([A-Z]\w{0,200}+)|enum[ \t]{1,9}+([A-Z]\w{0,200}+)"
+    r"|trait[ \t]{1,9}+([A-Z]\w{0,200}+)|union[ \t]{1,9}+([A-Z]\w{0,200}+)"
+    r"|impl(?=[ \t<])([^{};()]{0,500}+)\{|mod[ \t]{1,9}+([a-z_]\w{0,200}+)[ \t]{0,9}+(?:\{|;)"
 )
 _USE = re.compile(
     r"(?:^|\n)[ \t]{0,40}+(?:pub(?:\([^)\n]{0,60}+\))?+[ \t]{1,9}+)?"
@@ -34,29 +34,30 @@ def read(path: str, text: str, found: Found) -> None:
     sql.read_strings(source, found)
     code = source.code
     modules: set[str] = set()
-    outer: list[tuple[str, int]] = []
-    for match in _DECLARED.finditer(code):
+    outer: list[tuple[str, int, int]] = []
+    for match in whole_words(_DECLARED, code):
         at = match.start()
         while outer and outer[-1][1] <= at:
             outer.pop()
-        if match[3] is not None:
-            name = _implements(match[3])
+        kind = match.lastindex or 1
+        name, place = match[kind], match.start(kind)
+        if kind == 6:
+            name = _implements(name)
             if name:
-                outer.append((name, source.close(match.end() - 1)))
-        elif match[4]:
-            modules.add(match[4])
-            if match[5] == "{" and match[4] != "tests":
-                outer.append((match[4], source.close(match.end() - 1)))
+                outer.append((name, source.close(match.end() - 1), at))
+        elif kind == 7:
+            modules.add(name)
+            if code[match.end() - 1] == "{" and name != "tests":
+                outer.append((name, source.close(match.end() - 1), at))
         else:
-            name = match[1] or match[2]
-            place = match.start(1) if match[1] else match.start(2)
-            chain = [one for one, _ in outer[-20:]] + [name]
-            found.add(names.symbol(path, chain), "function" if match[1] else "class", place, name)
+            chain = [one[0] for one in outer[-20:]] + [name]
+            owner = outer[-1][2] if outer else -1
+            found.add(names.symbol(path, chain), "function" if kind == 1 else "class", place, name, owner)
     for match in _USE.finditer(code):
         crate = match[1]
         if crate not in known.RUST and crate not in modules:
             found.add(names.rust_crate(crate), "dependency", match.start(1), crate)
-    for match in _ENV.finditer(code):
+    for match in _ENV.finditer(code) if "env" in code else ():
         name = source.string(match.end()) or ""
         if names.is_env(name):
             found.add([f"env/{name}"], "env_var", match.end(), name)
@@ -64,7 +65,7 @@ def read(path: str, text: str, found: Found) -> None:
         said = source.string(match.end()) or ""
         if said.startswith("/"):
             found.add(names.routes(said), "endpoint", match.end(), names.route_word(said))
-    for match in _TABLE.finditer(code):
+    for match in _TABLE.finditer(code) if "table!" in code else ():
         _diesel(source, match.end() - 1, found)
 
 

@@ -6,7 +6,7 @@ import re
 
 from gitmem.core.entering import known, names, sql
 from gitmem.core.entering.found import Found
-from gitmem.core.entering.source import Source, Span
+from gitmem.core.entering.source import Source, Span, whole_words, word_before
 
 
 def read(path: str, text: str, found: Found) -> None:
@@ -23,9 +23,11 @@ def read(path: str, text: str, found: Found) -> None:
 # --- symbols -----------------------------------------------------------------------------------
 
 _DECLARED = re.compile(
-    r"\bfunction[ \t]{0,9}+\*?[ \t]{0,9}+([\w$]{1,200}+)"
-    r"|\b(class)[ \t\n]{1,9}+(?!extends\b)([A-Za-z_$][\w$]{0,200}+)"
-    r"|\b(?:const|let|var)[ \t]{1,9}+([\w$]{1,200}+)[^=;\n]{0,200}?=(?![=>])[ \t\n]{0,50}+"
+    r"function[ \t]{0,9}+\*?[ \t]{0,9}+([\w$]{1,200}+)"
+    r"|class[ \t\n]{1,9}+(?!extends\b)([A-Za-z_$][\w$]{0,200}+)"
+    r"|const[ \t]{1,9}+([\w$]{1,200}+)[^=;\n]{0,200}?=(?![=>])[ \t\n]{0,50}+"
+    r"|let[ \t]{1,9}+([\w$]{1,200}+)[^=;\n]{0,200}?=(?![=>])[ \t\n]{0,50}+"
+    r"|var[ \t]{1,9}+([\w$]{1,200}+)[^=;\n]{0,200}?=(?![=>])[ \t\n]{0,50}+"
 )
 _ARROW = re.compile(r"(?:async\b[ \t]{0,9}+)?(?:function\b|[\w$]{1,200}+[ \t]{0,9}+=>)")
 _MEMBER = re.compile(r"([@#]?[\w$]{1,60}+)[ \t]{0,9}+(?:<[^<>()]{0,100}>)?[ \t]{0,9}+$")
@@ -37,32 +39,33 @@ _NO_MEMBERS = frozenset("if for while switch catch return function await typeof 
 
 def _symbols(source: Source, found: Found) -> None:
     code = source.code
-    declared: list[
-        tuple[int, str, int, bool, bool]
-    ] = []  # place, name, end of its body, is a class, is directly in one
-    for match in _DECLARED.finditer(code):
-        if match[1]:
+    declared: list[tuple[int, str, int, bool]] = []  # where it stands, its name, where it ends, whether a class
+    for match in whole_words(_DECLARED, code):
+        kind = match.lastindex or 1
+        name, at = match[kind], match.start(kind)
+        if kind == 1:
             opens = code.find("(", match.end())
             end = _body_end(source, opens) if opens >= 0 else match.end()
-            declared.append((match.start(1), match[1], end, False, False))
-        elif match[2]:
+            declared.append((at, name, end, False))
+        elif kind == 2:
             opens = code.find("{", match.end(), match.end() + 500)
             end = source.close(opens) if opens >= 0 else match.end()
-            declared.append((match.start(3), match[3], end, True, False))
+            declared.append((at, name, end, True))
             if opens >= 0:
-                declared += [(at, name, stop, False, True) for at, name, stop in _members(source, opens)]
+                declared += [(place, member, stop, False) for place, member, stop in _members(source, opens)]
         else:
             end = _function_end(source, match.end())
             if end:
-                declared.append((match.start(4), match[4], end, False, False))
+                declared.append((at, name, end, False))
     declared.sort()
-    outer: list[tuple[str, int]] = []
-    for at, name, end, is_class, _ in declared:
+    outer: list[tuple[str, int, int]] = []
+    for at, name, end, is_class in declared:
         while outer and outer[-1][1] <= at:
             outer.pop()
-        chain = [one for one, _ in outer[-20:]] + [name]
-        found.add(names.symbol(source.path, chain), "class" if is_class else "function", at, name.lstrip("#"))
-        outer.append((name, end))
+        chain = [one[0] for one in outer[-20:]] + [name]
+        owner = outer[-1][2] if outer else -1
+        found.add(names.symbol(source.path, chain), "class" if is_class else "function", at, name.lstrip("#"), owner)
+        outer.append((name, end, at))
 
 
 def _function_end(source: Source, at: int) -> int:
@@ -144,13 +147,13 @@ _OPENING = re.compile(r"[({\[]")
 # --- imports, environment ----------------------------------------------------------------------
 
 _IMPORT = re.compile(
-    r"\bfrom[ \t\n]{0,50}+(?=[\"'])|\bimport[ \t\n]{0,50}+(?:\([ \t\n]{0,50}+)?(?=[\"'`])"
-    r"|\brequire(?:\.resolve)?[ \t]{0,9}+\([ \t\n]{0,50}+(?=[\"'`])"
+    r"from[ \t\n]{0,50}+(?=[\"'])|import[ \t\n]{0,50}+(?:\([ \t\n]{0,50}+)?(?=[\"'`])"
+    r"|require(?:\.resolve)?[ \t]{0,9}+\([ \t\n]{0,50}+(?=[\"'`])"
 )
 
 
 def _imports(source: Source, found: Found) -> None:
-    for match in _IMPORT.finditer(source.code):
+    for match in whole_words(_IMPORT, source.code):
         package = package_of(source.string(match.end()) or "")
         if package:
             found.add(names.node_package(package), "dependency", match.end(), package)
@@ -185,7 +188,7 @@ _TAKEN_APART = re.compile(r"\}[ \t]{0,9}+=[ \t]{0,9}+(?:process|import\.meta|Bun
 
 def _environment(source: Source, found: Found) -> None:
     code = source.code
-    if "env" not in code:
+    if ".env" not in code:
         return
     for match in _ENV.finditer(code):
         name, at = match[1], match.start(1)
@@ -206,7 +209,7 @@ def _environment(source: Source, found: Found) -> None:
 #: What answers requests, by the names that people give it; `axios.get("/users")` asks.
 _ANSWERS = frozenset("app server fastify api koa hono route routes".split())
 _ROUTE = re.compile(
-    r"(\w{1,60}+)\.(?:get|post|put|delete|patch|all|head|options|route|use|del)"
+    r"\.(?:get|post|put|delete|patch|all|head|options|route|use|del)"
     r"[ \t]{0,9}+(?:<[^<>()]{0,100}+>)?+\([ \t\n]{0,50}+(?=[\"'`])"
 )
 _URL = re.compile(r"\.route[ \t]{0,9}+\([ \t\n]{0,50}+(?=\{)")
@@ -216,7 +219,8 @@ _NEST = re.compile(r"@(Controller|Get|Post|Put|Delete|Patch|All|Head|Options)[ \
 def _routes(source: Source, found: Found) -> None:
     code = source.code
     for match in _ROUTE.finditer(code):
-        if match[1] not in _ANSWERS and not match[1].endswith(("outer", "outes", "App")):
+        receiver = word_before(code, match.start())
+        if receiver not in _ANSWERS and not receiver.endswith(("outer", "outes", "App")):
             continue
         said = source.string(match.end()) or ""
         if said.startswith("/") and "${" not in said:
@@ -272,7 +276,7 @@ _KNEX = frozenset(
     datetime time timestamp binary enum enu json jsonb uuid geometry specificType bigIncrements point
     """.split()
 )
-_KNEX_CALL = re.compile(r"\b(\w{1,60}+)\.(\w{1,60}+)[ \t]{0,9}+\([ \t\n]{0,50}+(?=[\"'`])|\b(\w{1,60}+)\.timestamps\b")
+_KNEX_CALL = re.compile(r"\.(\w{1,60}+)[ \t]{0,9}+\([ \t\n]{0,50}+(?=[\"'`])|\.(timestamps)\b")
 
 
 def _tables(source: Source, found: Found) -> None:
@@ -351,15 +355,15 @@ def _create(source: Source, kind: str, spans: list[Span], said: list[str], found
                 found.add(names.columns(tables, key, field), "column", at, key, spans[0][0])
         return
     for match in _KNEX_CALL.finditer(code, *spans[1]):
-        if match[3]:
+        if match[2]:
             for column in ("created_at", "updated_at"):
                 found.add(names.columns(tables, column), "column", match.start(), "", spans[0][0])
             continue
         column, at = source.string(match.end()) or "", match.end()
-        if match[2] == "renameColumn":
+        if match[1] == "renameColumn":
             more = source.call(code.find("(", match.start()))
             column, at = more.text(1), more.places[1][0] if len(more.places) > 1 else at
-        elif match[2] not in _KNEX:
+        elif match[1] not in _KNEX:
             continue
         if column:
             found.add(names.columns(tables, column), "column", at, column, spans[0][0])
@@ -514,7 +518,7 @@ _UP = re.compile(r"\bup\b[ \t]{0,9}+[(:=]")
 def _way_back(source: Source, found: Found) -> None:
     """`down` of a migration undoes what its `up` does."""
     code = source.code
-    if _UP.search(code) is None:
+    if not ("down" in code or "rollback" in code) or _UP.search(code) is None:
         return
     for match in _DOWN.finditer(code):
         at = match.end()

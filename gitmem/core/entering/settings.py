@@ -8,7 +8,9 @@ from gitmem.core.entering import names
 from gitmem.core.entering.found import Found
 
 _UPPER = r"[A-Za-z_][A-Za-z0-9_]{0,200}+"
-_INTERPOLATED = re.compile(rf"\$\{{({_UPPER})|\$\{{\{{[ ]{{0,5}}+(?:env|secrets|vars)\.({_UPPER})")
+_INTERPOLATED = re.compile(
+    rf"\$\{{([A-Z_][A-Z0-9_]{{0,200}}+)(?![a-z])|\$\{{\{{[ ]{{0,5}}+(?:env|secrets|vars)\.({_UPPER})"
+)
 _ASSIGNED = re.compile(rf"(?:export[ \t]{{1,5}}+)?+({_UPPER})[ \t]{{0,5}}+=")
 _INSTRUCTION = re.compile(rf"[ \t]{{0,50}}+(?:ENV|ARG|env|arg)[ \t]{{1,50}}+({_UPPER})(?=[ \t=]|$)")
 _MORE = re.compile(rf"[ \t]({_UPPER})=")

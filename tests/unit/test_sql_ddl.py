@@ -1,0 +1,149 @@
+"""The tokenizer and a real SQL parser say the same of statements in several dialects; the parser adds what it knows.
+
+Each statement is put together from parts, so that every clause meets every quoting and every layout.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from gitmem.core import ddl, entering
+from gitmem.importers import sql_ddl
+
+# Only where it can't be installed; requirements/test.lock has it.
+sqlglot = pytest.importorskip("sqlglot")
+
+QUOTES = {
+    "postgres": ("{}", '"{}"'), "mysql": ("{}", "`{}`"), "tsql": ("{}", "[{}]", '"{}"'),
+    "sqlite": ("{}", '"{}"', "`{}`"),
+    "oracle": ("{}", '"{}"'), "clickhouse": ("{}", "`{}`"), "snowflake": ("{}", '"{}"'), "bigquery": ("{}", "`{}`"),
+}  # fmt: skip
+#: {t} and {u} are tables, {a}, {b}, {c} columns, {i} an index.
+ANY = [
+    "CREATE TABLE {t} ({a} INT, {b} VARCHAR(20) DEFAULT 'x, y', {c} DECIMAL(10, 2) NOT NULL)",
+    "CREATE TABLE {t} (\n  {a} INT PRIMARY KEY, -- the key\n  {b} INT, /* , {c} INT */\n  {c} INT\n)",
+    "CREATE TABLE app.{t} ({a} INT, CHECK ({a} > 0), PRIMARY KEY ({a}), UNIQUE ({a}))",
+    "CREATE TABLE {t} ({a} INT, CONSTRAINT {i} FOREIGN KEY ({a}) REFERENCES {u} ({b}))",
+    "CREATE TABLE {t} AS SELECT {a}, {b} AS {c}, COUNT(*) AS n FROM {u}",
+    "ALTER TABLE {t} ADD {a} INT",
+    "CREATE VIEW {t} AS SELECT {a} FROM {u}",
+    "DROP TABLE {t}",
+    "INSERT INTO {t} ({a}, {b}) VALUES (1, 'CREATE TABLE {u} ({a} INT)')",
+    "SELECT {a} FROM {t} WHERE {b} = 'ALTER TABLE {u} ADD {c} INT'",
+]
+SOME = {
+    "CREATE TABLE IF NOT EXISTS {t} ({a} INT)": "postgres mysql sqlite clickhouse snowflake bigquery",
+    "ALTER TABLE {t} ADD COLUMN {a} INT": "postgres mysql sqlite clickhouse snowflake bigquery",
+    "ALTER TABLE {t} ADD COLUMN IF NOT EXISTS {a} INT, ADD COLUMN {b} INT": "postgres bigquery",
+    "ALTER TABLE IF EXISTS ONLY {t} ADD COLUMN {a} INT, DROP COLUMN {b}": "postgres",
+    "ALTER TABLE {t} ADD {a} INT, {b} INT": "tsql",
+    "ALTER TABLE {t} ADD ({a} INT, {b} INT)": "oracle",
+    "ALTER TABLE {t} RENAME COLUMN {a} TO {b}": "postgres mysql sqlite oracle snowflake",
+    "ALTER TABLE {t} RENAME TO {u}": "postgres mysql sqlite oracle",
+    "ALTER TABLE {t} CHANGE {a} {b} INT": "mysql",
+    "ALTER TABLE {t} MODIFY COLUMN {a} INT": "mysql",
+    "ALTER TABLE {t} DROP COLUMN {a}": "postgres mysql tsql sqlite snowflake",
+    "ALTER TABLE {t} ADD CONSTRAINT {i} UNIQUE ({a})": "postgres mysql tsql",
+    "ALTER TABLE {t} ALTER COLUMN {a} SET NOT NULL": "postgres",
+    "CREATE INDEX {i} ON {t} ({a})": "postgres mysql tsql sqlite oracle",
+    "CREATE UNIQUE INDEX IF NOT EXISTS {i} ON {t} ({a}, {b} DESC)": "postgres sqlite",
+    "CREATE INDEX CONCURRENTLY {i} ON {t} USING gin ({a})": "postgres",
+    "CREATE TABLE {t} ({a} INT[], {b} TEXT[3] DEFAULT ARRAY['x'], {c} INT)": "postgres",
+    "CREATE TABLE {t} ({a} ENUM('a', 'b'), {b} INT COMMENT 'it''s, {u}')": "mysql",
+    "CREATE TABLE {t} ({a} INT IDENTITY(1, 1), {b} NVARCHAR(MAX))": "tsql",
+    "CREATE TABLE {t} ({a} INTEGER PRIMARY KEY AUTOINCREMENT, {b} TEXT)": "sqlite",
+    "CREATE TABLE {t} ({a} UInt64, {b} LowCardinality(String)) ENGINE = MergeTree ORDER BY {a}": "clickhouse",
+    "CREATE UNLOGGED TABLE {t} ({a} INT GENERATED ALWAYS AS IDENTITY)": "postgres",
+    "CREATE TEMPORARY TABLE {t} ({a} INT)": "postgres mysql sqlite",
+    "CREATE FUNCTION f() RETURNS INT AS $$ SELECT 1; ALTER TABLE {t} ADD {a} INT $$ LANGUAGE sql": "postgres",
+}
+STATEMENTS = [(dialect, form, quote) for form in ANY for dialect, quotes in QUOTES.items() for quote in quotes] + [
+    (dialect, form, quote)
+    for form, dialects in SOME.items()
+    for dialect in dialects.split()
+    for quote in QUOTES[dialect]
+]
+
+
+def spelt(form: str, quote: str) -> str:
+    words = {"t": "payments", "u": "refunds", "a": "card_token", "b": "Amount", "c": "état", "i": "by_token"}
+    if quote != "{}":
+        words["c"], words["b"] = "c d", "order"
+    text = form
+    for mark, word in words.items():
+        text = text.replace("{" + mark + "}", quote.format(word))
+    return text
+
+
+def by_tokens(text: str) -> set[tuple[str, str]]:
+    return {(one.name, one.entity_type) for one in entering.found("m.sql", "", text)}
+
+
+def by_parser(text: str, dialect: str) -> set[tuple[str, str]]:
+    statements = sqlglot.parse(text, dialect=dialect)
+    return {(name, kind) for one in statements for names, kind, *_ in sql_ddl._seen(one) for name in names}
+
+
+@pytest.mark.parametrize(("dialect", "form", "quote"), STATEMENTS)
+def test_the_tokenizer_and_the_parser_see_the_same(dialect: str, form: str, quote: str) -> None:
+    text = spelt(form, quote)
+    assert by_tokens(text) == by_parser(text, dialect), text
+    shouted = text.replace("table", "TABLE") if "'" in text else text.lower()
+    assert {name.lower() for name, _ in by_tokens(shouted)} == {name.lower() for name, _ in by_tokens(text)}
+
+
+def test_the_statements_are_not_all_empty() -> None:
+    seen = [by_tokens(spelt(form, quote)) for _, form, quote in STATEMENTS]
+    assert len(seen) >= 300
+    assert sum(bool(one) for one in seen) >= 200
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("mysql", "ALTER TABLE t ADD (a INT, b INT)"),
+        ("sqlite", "CREATE TABLE t (a INTEGER, b TEXT) WITHOUT ROWID"),
+        ("postgres", "DO $$ BEGIN ALTER TABLE t ADD a int, ADD b int; END $$"),
+    ],
+)
+def test_what_the_parser_gives_up_on_the_tokenizer_reads(dialect: str, text: str) -> None:
+    assert by_parser(text, dialect) == set()
+    assert by_tokens(text) >= {("t.a", "column"), ("t.b", "column")}
+
+
+def test_together_they_read_a_whole_file() -> None:
+    text = ";\n".join(
+        spelt(form, '"{}"') for dialect, form, quote in STATEMENTS if dialect == "postgres" and quote != "{}"
+    )
+    parsed = {name for names, *_ in sql_ddl.parsed(text) for name in names}
+    assert parsed == {name for name, _ in by_tokens(text)}
+    assert {"payments.card_token", "payments.by_token", "by_token", "refunds"} <= parsed
+
+
+def test_the_second_opinion_adds_and_takes_nothing_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = "CREATE TABLE t (a int);\n"
+    after = before + "ALTER TABLE t ADD b int;\nCREATE TABLE broken (((\n"
+    assert sql_ddl.found("m.sql", before, after) == entering.found("m.sql", before, after)
+    assert [one.name for one in sql_ddl.found("m.sql", before, after)] == ["t.b", "broken"]
+    # A tokenizer that missed a clause is made up for, with the same kinds and lines.
+    whole = entering.found("m.sql", before, before + "ALTER TABLE t\n  ADD b int;")
+    monkeypatch.setattr(ddl, "statements", lambda text: [])
+    assert entering.found("m.sql", before, before + "ALTER TABLE t\n  ADD b int;") == []
+    assert sql_ddl.found("m.sql", before, before + "ALTER TABLE t\n  ADD b int;") == whole
+    assert [tuple(one) for one in whole] == [("t.b", "column", 3)]
+
+
+def test_what_was_there_is_not_new_to_the_parser() -> None:
+    text = "CREATE TABLE t (a int, b int);\n"
+    assert sql_ddl.found("m.sql", text, "-- x\n" + text) == []
+    assert sql_ddl.found("m.sql", text, text) == []
+    assert sql_ddl.found("m.py", None, "x = 1")[0].name == "m.py"
+    down = "-- +goose Down\nALTER TABLE t ADD c int;\n"
+    assert sql_ddl.found("m.sql", text, text + down) == []
+    assert sql_ddl.found("m.sql", text, text + down.replace("Down", "Up"))[0].name == "t.c"
+
+
+def test_without_the_parser_the_tokenizer_alone_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql_ddl, "find_spec", lambda name: None)
+    assert not sql_ddl.is_available()
+    assert [one.name for one in sql_ddl.found("m.sql", "", "ALTER TABLE t ADD b int")] == ["t.b"]
