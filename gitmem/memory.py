@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gitmem.cases.results import (
         Asserted,
         Attached,
+        Brought,
         Changesets,
         Digest,
         Gated,
@@ -421,6 +422,24 @@ class Memory:
         from gitmem.cases import importing
 
         return importing.import_git(self.desk, since=since, dry_run=dry_run, progress=progress)
+
+    def import_from(
+        self,
+        kind: str,
+        path: str,
+        *,
+        dialect: str = "",
+        dry_run: bool = False,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Brought:
+        """Append what files say; `kind` is sql, alembic, django, adr, agent-trace or selvedge. Again adds nothing.
+
+        `path` is a file or a folder, from the working directory; `dialect` one of sqlglot's for SQL.
+        Raises Refused where there is nothing to read, MissingExtra where the reader isn't installed.
+        """
+        from gitmem.cases import importing
+
+        return importing.import_from(self.desk, kind, path, dialect=dialect, dry_run=dry_run, progress=progress)
 
     def append_history(
         self,

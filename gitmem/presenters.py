@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gitmem.cases.results import (
         Asserted,
         Attached,
+        Brought,
         Changesets,
         Digest,
         Gated,
@@ -606,6 +607,24 @@ init = uninstall = steps
 rebuild = status
 
 
+def import_from(result: Brought) -> Json:
+    return {
+        "schema": SCHEMA,
+        "dry_run": result.dry_run,
+        "read": result.read,
+        "appended": result.appended,
+        "known": result.known,
+        "warnings": result.warnings,
+        "skipped": _skipped(result.skipped),
+    }
+
+
+def _skipped(rows: list[tuple[str, int, list[str], bool]]) -> list[Json]:
+    return [
+        {"reason": reason, "count": count, "examples": examples, "kept": kept} for reason, count, examples, kept in rows
+    ]
+
+
 def import_git(result: Imported) -> Json:
     return {
         "schema": SCHEMA,
@@ -616,9 +635,7 @@ def import_git(result: Imported) -> Json:
         "appended": result.appended,
         "known": result.known,
         "warnings": result.warnings,
-        "skipped": [
-            {"reason": reason, "count": count, "examples": examples} for reason, count, examples in result.skipped
-        ],
+        "skipped": _skipped(result.skipped),
     }
 
 

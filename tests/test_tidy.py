@@ -38,12 +38,13 @@ IMPURE = _names(
 SLOW = _names("typing dataclasses subprocess pathlib argparse inspect tempfile shutil logging typer rich pygit2")
 #: The dependencies that only some rooms may load at all.
 ROOMS = {
+    "markdown_it": ("importers/adr.py",),
     "mcp": ("mcp/",),
     "mcp_types": ("mcp/",),
     "pygit2": ("store/pygit2_log.py",),
     "rfc8785": (),
     "rich": ("cli/",),
-    "sqlglot": ("importers/sql_ddl.py",),
+    "sqlglot": ("importers/sql_ddl.py", "importers/statements.py"),
     "typer": ("cli/",),
 }
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 
 from gitmem.cases.desk import TOOL
-from gitmem.cases.results import Imported
-from gitmem.cases.typed import nonce, text_of
+from gitmem.cases.results import Brought, Imported
+from gitmem.cases.typed import nonce, strings_of, text_of
 from gitmem.core import entities
 from gitmem.core.drafts import Writer
-from gitmem.errors import NoLog
+from gitmem.errors import GitmemError, NoLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from gitmem.core import secrets
     from gitmem.core.drafts import Draft
     from gitmem.core.secrets import Hit
+    from gitmem.importers.pen import Pen
+    from gitmem.importers.tally import Tally
+    from gitmem.store.bulk import Left
 
 #: Events of one bulk commit: large enough that git objects cost nothing, small enough to retry.
 CHUNK = 1000
@@ -54,10 +59,74 @@ def import_git(
         landings=summary.again,
         appended=appended,
         known=summary.known,
-        skipped=[(reason, skipped.count, list(skipped.examples)) for reason, skipped in summary.skipped.items()],
+        skipped=_skipped(summary),
         warnings=[*summary.warnings, *secrets.counted(hits)],
         dry_run=dry_run,
     )
+
+
+def import_from(
+    desk: Desk,
+    kind: str,
+    path: str,
+    *,
+    dialect: str = "",
+    dry_run: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Brought:
+    """Do what `Memory.import_from` says."""
+    from gitmem.core import secrets
+    from gitmem.importers.pen import Pen
+    from gitmem.importers.tally import Tally
+
+    tally = Tally()
+    try:
+        known: set[str] = desk.cache().sources(f"{_SOURCES.get(kind, kind)}:")
+    except NoLog:
+        known = set()
+    drafts = _read(desk, kind, os.path.join(desk.start, path), dialect, Pen(known, tally))
+    hits: list[secrets.Hit] = []
+
+    def left(draft: Draft, error: GitmemError) -> None:
+        evidence = strings_of(draft.fields.get("evidence"))
+        tally.skip(f"refused: {error.message}", evidence[0] if evidence else text_of(draft.fields.get("source")))
+
+    first = list(islice(drafts, 1))  # what is refused as a whole is refused before a log is begun for it
+    drafts = chain(first, drafts)
+    if dry_run:
+        appended = sum(1 for _ in secrets.cleared_history(drafts, desk.own_rules(), hits))
+    else:
+        appended = append_history(desk, drafts, progress=progress, hits=hits, refused=left) if first else 0
+    return Brought(
+        tally.read,
+        appended=appended,
+        known=tally.known,
+        skipped=_skipped(tally),
+        warnings=[*tally.warnings, *secrets.counted(hits)],
+        dry_run=dry_run,
+    )
+
+
+def _skipped(tally: Tally) -> list[tuple[str, int, list[str], bool]]:
+    return [(reason, one.count, list(one.examples), one.kept) for reason, one in tally.skipped.items()]
+
+
+#: How the sources of an importer begin, where that is not its own name.
+_SOURCES = {"alembic": "sql", "django": "sql"}
+#: Importers of folders of files; each has `fits` and `read`.
+_OF_FOLDERS = ("sql", "alembic", "django", "adr")
+
+
+def _read(desk: Desk, kind: str, path: str, dialect: str, pen: Pen) -> Iterator[Draft]:
+    from importlib import import_module
+
+    importer = import_module(f"gitmem.importers.{kind.replace('-', '_')}")
+    if kind not in _OF_FOLDERS:
+        return importer.read(path, pen)  # type: ignore[no-any-return]
+    from gitmem.importers import folder
+
+    found = folder.files(path, desk.repository.work_tree, importer.fits, pen.tally)
+    return importer.read(found, pen, dialect)  # type: ignore[no-any-return]
 
 
 def append_history(
@@ -67,8 +136,9 @@ def append_history(
     channel: str = "import",
     progress: Callable[[str, int, int], None] | None = None,
     hits: list[Hit] | None = None,
+    refused: Left | None = None,
 ) -> int:
-    """Do what `Memory.append_history` says."""
+    """Do what `Memory.append_history` says; `refused` is told of each draft that the rules refuse."""
     from gitmem.core import secrets
     from gitmem.store.bulk import Bulk
 
@@ -76,7 +146,7 @@ def append_history(
     writer = Writer(base.author, channel, tool=TOOL, agent=base.agent, session_id=base.session_id, policy=base.policy)
     bulk = Bulk(desk.model, desk.log, writer, CHUNK, iter(nonce, ""))
     clean = secrets.cleared_history(drafts, desk.own_rules(), [] if hits is None else hits)
-    return bulk.append(_at_home(desk, clean), progress)
+    return bulk.append(_at_home(desk, clean), progress, refused)
 
 
 def _at_home(desk: Desk, drafts: Iterable[Draft]) -> Iterable[Draft]:

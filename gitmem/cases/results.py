@@ -246,13 +246,39 @@ class Imported:
         landings: int,
         appended: int,
         known: int,
-        skipped: list[tuple[str, int, list[str]]],
+        skipped: list[tuple[str, int, list[str], bool]],
         warnings: list[str],
         dry_run: bool,
     ) -> None:
         self.commits = commits
         self.reverts = reverts
         self.landings = landings
+        self.appended = appended
+        self.known = known
+        self.skipped = skipped
+        self.warnings = warnings
+        self.dry_run = dry_run
+
+
+class Brought:
+    """What an import of files brought: what was read, by what it was, and what became of it.
+
+    appended and known count events; skipped has what was left out (or kept with a change), by reason, with examples
+    """
+
+    __slots__ = ("appended", "dry_run", "known", "read", "skipped", "warnings")
+
+    def __init__(
+        self,
+        read: dict[str, int],
+        *,
+        appended: int,
+        known: int,
+        skipped: list[tuple[str, int, list[str], bool]],
+        warnings: list[str],
+        dry_run: bool,
+    ) -> None:
+        self.read = read
         self.appended = appended
         self.known = known
         self.skipped = skipped

@@ -80,6 +80,7 @@ FAMILIES = (
     "integrity",
     "gating",
     "commits",
+    "importing",
     "serving",
 )
 

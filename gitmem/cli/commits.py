@@ -1,4 +1,4 @@
-"""import git, link: what git history knows, and which commits belong to which events."""
+"""link: which commits belong to which events."""
 
 from __future__ import annotations
 
@@ -14,35 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitmem.memory import Memory
-
-
-def import_git(memory: Memory, io: Io, *, since: str | None, dry_run: bool, as_json: bool) -> int:
-    def progress(what: str, done: int, total: int) -> None:
-        io.progress(f"{what}: {done:,} of {total:,}" if total else f"{what}: {done:,}")
-
-    try:
-        result = memory.import_git(since=since, dry_run=dry_run, progress=progress)
-    finally:
-        io.progress_ends()
-    answer = presenters.import_git(result)
-    if as_json:
-        io.answer(answer)
-    else:
-        io.show(_imported(answer))
-        for warning in result.warnings:
-            io.warn(warning)
-    return 0
-
-
-def _imported(answer: Mapping[str, Any]) -> Iterator[Line]:
-    yield Line(("", f"read {plural(answer['commits'], 'commit')}; {plural(answer['found'], 'revert')} found."))
-    verb = "would be appended" if answer["dry_run"] else "appended"
-    known = f"; {answer['known']:,} known already" if answer["known"] else ""
-    yield Line(("good" if answer["appended"] else "dim", f"{plural(answer['appended'], 'event')} {verb}{known}."))
-    for skipped in answer["skipped"]:
-        examples = ", ".join(str(example)[:COMMIT] for example in skipped["examples"][:3])
-        more = f" ({examples}{', …' if skipped['count'] > 3 else ''})" if examples else ""
-        yield Line(("dim", f"passed over {skipped['count']:,}: {skipped['reason']}{more}"), hang=4)
 
 
 def link(memory: Memory, io: Io, *, scan: bool, as_json: bool) -> int:

@@ -18,7 +18,7 @@ from gitmem.core.events import STRUCTURAL, Event
 from gitmem.core.history import Entry
 from gitmem.core.lineages import entity_key
 from gitmem.core.verdicts import Judgement, judge
-from gitmem.errors import LogBusy
+from gitmem.errors import GitmemError, LogBusy, Refused, RuleViolation
 from gitmem.store.cache import Cache
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log, TipMoved
@@ -30,7 +30,11 @@ SETTLE_FROM = 40_000
 #: So many events of lineages are carried along, about a kilobyte each; then they are loaded again when asked for.
 CARRIED_MAX = 100_000
 
+#: How a draft names an event that it supersedes by its source: an importer can't know ids.
+NAMED = "source:"
+
 Progress = Callable[[str, int, int], None]
+Left = Callable[[Draft, GitmemError], None]
 
 
 class Bulk:
@@ -49,9 +53,16 @@ class Bulk:
         self._tip = ""
         self._clock = 0
         self._waiting: list[Entry] = []  # appended, and not yet in the cache
+        self._refused: Left | None = None
+        self._left: list[tuple[Draft, GitmemError]] = []  # of the chunk that is being decided
 
-    def append(self, drafts: Iterable[Draft], progress: Progress | None = None) -> int:
-        """Append `drafts` but for those whose source the log knows; return how many events were appended."""
+    def append(self, drafts: Iterable[Draft], progress: Progress | None = None, refused: Left | None = None) -> int:
+        """Append `drafts` but for those whose source the log knows; return how many events were appended.
+
+        `refused` is told of each draft that the rules refuse, once, and the rest goes on; without it the first
+        of them ends the import: what raises is its RuleViolation or Refused.
+        """
+        self._refused = refused
         self._appender.begin()
         done = 0
         for part in self._chunks(drafts):
@@ -78,6 +89,7 @@ class Bulk:
                 state = self._standing()
                 decided = self._decide(state, drafts)
                 if not decided:
+                    self._tell()
                     return 0
                 entry, stored = self._appender.render(decided, self._tip)
                 try:
@@ -86,6 +98,7 @@ class Bulk:
                     self._state = None  # it took in what was not appended
                     time.sleep(os.urandom(1)[0] / 256 * 0.01 * (attempt + 1))
                     continue
+                self._tell()
                 self._waiting.append(entry)
                 self._tip, self._clock = entry.oid, entry.clock
                 if _is_rename(drafts[-1]) or state.events >= CARRIED_MAX:
@@ -95,6 +108,12 @@ class Bulk:
                     self._settle()
                 return len(decided)
         raise LogBusy(attempts=TRIES_MAX)
+
+    def _tell(self) -> None:
+        """Say what of this chunk was refused, once it is certain."""
+        for draft, error in self._left:
+            if self._refused is not None:
+                self._refused(draft, error)
 
     def _standing(self) -> _State:
         """Return what stands at the tip: what this import carries in memory, or the cache's where others were here."""
@@ -114,17 +133,26 @@ class Bulk:
         now = dates.of_seconds(time.time())
         clock = self._clock
         out: list[tuple[Event, bytes]] = []
+        self._left = []
         for draft in drafts:
             if state.knows(str(draft.fields.get("source", ""))):
                 continue
+            draft = state.named(draft)
             lineage = state.lineage(draft)
             stamp = Stamp(clock, now, self._nonces)
-            # A lineage answers what a judgement does, and its heads without judging.
-            for event, body in rules.decide(lineage, draft, self._writer, stamp).appends:  # type: ignore[arg-type]
+            try:
+                # A lineage answers what a judgement does, and its heads without judging.
+                decided = rules.decide(lineage, draft, self._writer, stamp)  # type: ignore[arg-type]
+            except (RuleViolation, Refused) as error:
+                if self._refused is None:
+                    raise
+                self._left.append((draft, error))
+                continue
+            for event, body in decided.appends:
                 clock = max(clock, event.clock)
                 out.append((event, body))
                 lineage.take(_light(event))
-                state.events += 1
+                state.took(event)
         return out
 
 
@@ -175,7 +203,25 @@ class _State:
         self._cache = cache
         self._lineages: dict[tuple[str, str], _Lineage] = {}
         self._sources: set[str] = set()
+        self._ids: dict[str, str] = {}
         self.events = 0
+
+    def took(self, event: Event) -> None:
+        """Count an event of this chunk, and know its source by its id."""
+        self.events += 1
+        if event.source:
+            self._ids[event.source] = event.id
+
+    def named(self, draft: Draft) -> Draft:
+        """Return `draft` with ids in place of the sources (`source:…`) that it supersedes; unknown ones go."""
+        given = draft.fields.get("supersedes")
+        if not isinstance(given, list):
+            return draft
+        found = [self._id(str(name).removeprefix(NAMED)) if str(name).startswith(NAMED) else name for name in given]
+        return draft.with_fields({**draft.fields, "supersedes": [event_id for event_id in found if event_id]})
+
+    def _id(self, source: str) -> str:
+        return self._ids.get(source) or self._cache.id_of_source(source)
 
     def knows(self, source: str) -> bool:
         """Say whether the log or this chunk has an event of `source`; from now on it has."""

@@ -412,6 +412,11 @@ class Cache:
     def has_source(self, source: str) -> bool:
         return self.db.execute("SELECT 1 FROM events WHERE source = ? LIMIT 1", (source,)).fetchone() is not None
 
+    def id_of_source(self, source: str) -> str:
+        """Return the id of an event of `source`, the first of them; empty where there is none."""
+        found = self.db.execute("SELECT min(id) FROM events WHERE source = ?", (source,)).fetchone()
+        return found[0] or "" if found else ""
+
     def sources(self, prefix: str) -> set[str]:
         """Return the sources that begin with `prefix`, of all events that have one."""
         rows = self.db.execute(

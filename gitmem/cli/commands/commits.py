@@ -1,4 +1,4 @@
-"""import git, link."""
+"""link."""
 
 from __future__ import annotations
 
@@ -7,24 +7,9 @@ from typing import Annotated
 import typer
 
 from gitmem.cli.commands import command
-from gitmem.cli.options import DryRun, Json
+from gitmem.cli.options import Json
 
 HEADING = "Git history"
-
-
-@command("import git", "commits:import_git", heading=HEADING)
-def import_git(
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="REV|DATE", help="Only commits after this one.", show_default=False),
-    ] = None,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-) -> None:
-    """Read what the history already knows: what was reverted, by whom, when and why.
-
-    Reading it again appends nothing.
-    """
 
 
 @command("link", "commits:link", heading=HEADING)

@@ -1,0 +1,145 @@
+"""DDL and migration folders, as drafts: which tables and columns came, went and changed their names, when and why.
+
+The files are read in the order of their names, which is the order of migrations. What came is `create` and `add`, what
+went `delete` and `remove`, which refuses nothing: an old migration is no verdict on anything. Each event is as old as
+the migration (by its name, else by the commit that added it), so it never re-opens what was rejected since (R8c).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from gitmem.core import dates
+from gitmem.core.drafts import Draft
+from gitmem.importers import statements
+from gitmem.importers.folder import Source
+from gitmem.importers.pen import Pen, named
+
+#: A statement is kept up to here.
+DIFF_MAX = 4000
+_WAY_BACK = (".down", "_down", "-down", ".undo", ".rollback")
+_DOWN = ("+goose down", "+migrate down", "migrate:down", "--- !downs", "//@undo", "+dbmate down", "rollback;")
+_UP = ("+goose up", "+migrate up", "migrate:up", "--- !ups")
+_STAMP = re.compile(r"^[vV]?((?:19|20)\d\d)_?(\d\d)_?(\d\d)[_T.-]?(?:(\d\d)_?(\d\d)_?(\d\d))?")
+
+
+def fits(path: str) -> bool:
+    """Say whether the file at `path` is read: SQL that goes forward."""
+    stem, _, suffix = path.rpartition("/")[2].lower().rpartition(".")
+    return suffix in ("sql", "ddl", "psql", "pgsql") and not stem.endswith(_WAY_BACK) and not re.match(r"u\d", stem)
+
+
+def read(files: Iterable[Source], pen: Pen, dialect: str = "") -> Iterator[Draft]:
+    """Yield the drafts of SQL files. Raises MissingExtra where sqlglot isn't installed."""
+    book = Book(pen)
+    for source in files:
+        yield from book.sql(source, _forward(source.text), dialect, time=stamp(source.name) or source.time)
+
+
+def stamp(path: str) -> str:
+    """Return the time that a migration's name begins with (`20190314_…`, `V2019_03_14_120000__…`), or an empty text."""
+    found = _STAMP.match(path.rpartition("/")[2])
+    if not found:
+        return ""
+    year, month, day, *clock = found.groups()
+    hour, minute, second = (part or "00" for part in clock)
+    try:
+        return dates.instant(f"{year}-{month}-{day}T{hour}:{minute}:{second}Z")
+    except dates.BadTime:
+        return ""
+
+
+def _forward(text: str) -> str:
+    """Return `text` without the parts that take a migration back, every line in its place."""
+    out = []
+    forward = True
+    for line in text.splitlines():
+        said = line.strip().lower()
+        if said.startswith(("--", "#")):
+            said = said.lstrip("-# ")
+            if said.startswith(tuple(mark.lstrip("-# ") for mark in _DOWN)):
+                forward = False
+            elif said.startswith(tuple(mark.lstrip("-# ") for mark in _UP)):
+                forward = True
+        out.append(line if forward else "")
+    return "\n".join(out)
+
+
+def _comment(text: str) -> str:
+    """Return a comment without the marks of migration tools."""
+    for mark in (*_UP, *_DOWN):
+        at = text.lower().find(mark)
+        if at >= 0:
+            text = text[:at] + text[at + len(mark) :]
+    return text.strip(" -#")
+
+
+class Book:
+    """Writes what migrations do, of whatever kind they are; knows what it has seen of indexes."""
+
+    def __init__(self, pen: Pen) -> None:
+        self._pen = pen
+        self._tables: dict[str, str] = {}  # of indexes, for dialects that drop one by its name alone
+        self._counts: dict[tuple[str, str, str], int] = {}
+
+    def sql(self, source: Source, text: str, dialect: str, *, time: str, why: str = "") -> Iterator[Draft]:
+        """Yield what the SQL `text` of `source` does; `why` stands where a statement has no comment before it."""
+        tally = self._pen.tally
+        found = statements.statements(text, dialect)
+        if found is None:
+            tally.skip("files whose quotes don't close", source.name)
+            return
+        for statement in found:
+            tally.saw("statements")
+            where = f"{source.name}:{statement.line}"
+            if statement.acts is None:
+                tally.skip("statements that define something and can't be read", where)
+                continue
+            for act in statement.acts:
+                yield from self.act(source, act, where, time, _comment(statement.comment) or why, statement.text)
+
+    def act(
+        self, source: Source, act: statements.Act, where: str, time: str, why: str, text: str = ""
+    ) -> Iterator[Draft]:
+        """Yield the change that `act` is; `time` is when, `why` in whose words, `text` what was written."""
+        name = act.name
+        if act.kind == "index":
+            table, _, index = name.rpartition(".")
+            if table:
+                self._tables[index] = table
+            elif index in self._tables:
+                name = f"{self._tables[index]}.{index}"
+            else:
+                self._pen.tally.skip("indexes that are dropped, on a table that isn't known", where)
+                return
+        key = (source.name, act.change, name.lower())
+        count = self._counts[key] = self._counts.get(key, 0) + 1
+        fields: dict[str, object] = {
+            "entity_path": name,
+            "entity_type": act.kind,
+            "change_type": act.change,
+            "reasoning": why.strip() or f"{_SAYS[act.change]} in {source.name}, which says no more.",
+            "valid_from": time,
+            "evidence": [f"file:{where}", *([f"commit:{source.commit}"] if source.commit else [])],
+        }
+        if text:
+            fields["diff"] = text[:DIFF_MAX]
+        if act.renamed_from:
+            fields["renamed_from"] = act.renamed_from
+        yield from self._pen.change(
+            f"sql:{named(source.name)}:{act.change}:{named(name.lower())}:{count}", where, fields
+        )
+
+
+_SAYS = {
+    "create": "Created",
+    "add": "Added",
+    "delete": "Dropped",
+    "remove": "Dropped",
+    "rename": "Renamed",
+    "retype": "Given another type",
+    "modify": "Altered",
+    "index_add": "Indexed",
+    "index_remove": "No longer indexed",
+}
