@@ -23,12 +23,14 @@ if TYPE_CHECKING:
         Brought,
         Changesets,
         Digest,
+        Exported,
         Gated,
         Imported,
         Linked,
         Listing,
         Prior,
         Recorded,
+        Restored,
         SetUp,
         Shown,
         Stale,
@@ -457,6 +459,28 @@ class Memory:
         from gitmem.cases import importing
 
         return importing.append_history(self.desk, drafts, channel=channel, progress=progress, hits=hits)
+
+    def import_jsonl(
+        self, path: str, *, dry_run: bool = False, progress: Callable[[str, int, int], None] | None = None
+    ) -> Restored:
+        """Make the log again that the file `path` (`-`: stdin) was exported from, and join it with ours.
+
+        Again appends nothing. What can't be read is left out, with what stands on it, and named. Raises RuleViolation
+        (a log that isn't empty, and no person), Usage, Refused, NewerFormat, RemoteRewound; nothing was written then.
+        """
+        from gitmem.cases import restoring
+
+        return restoring.import_jsonl(self.desk, path, dry_run=dry_run, progress=progress)
+
+    def export(self, form: str, query: Query | None = None) -> Exported:
+        """Return the log in another form (of `cases.exporting.FORMATS`), in pieces.
+
+        jsonl without a query is the whole log, as `import_jsonl` takes it; anything else is what `log` lists.
+        """
+        from gitmem import presenters
+        from gitmem.cases import exporting
+
+        return exporting.export(self.desk, form, query, presenters.event)
 
     # --- the archive -----------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Listing,
         Prior,
         Recorded,
+        Restored,
         SetUp,
         Shown,
         Stale,
@@ -636,6 +637,23 @@ def import_git(result: Imported) -> Json:
         "known": result.known,
         "warnings": result.warnings,
         "skipped": _skipped(result.skipped),
+    }
+
+
+def import_jsonl(result: Restored) -> Json:
+    return {
+        "schema": SCHEMA,
+        "dry_run": result.dry_run,
+        "commits": result.commits,
+        "events": result.events,
+        "appended": result.appended,
+        "known": result.known,
+        "redacted": result.redacted,
+        "tip": result.tip or None,
+        "warnings": result.warnings,
+        "skipped": [
+            {"reason": reason, "count": count, "examples": examples} for reason, count, examples in result.skipped
+        ],
     }
 
 

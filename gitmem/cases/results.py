@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -257,6 +257,62 @@ class Imported:
         self.known = known
         self.skipped = skipped
         self.warnings = warnings
+        self.dry_run = dry_run
+
+
+class Exported:
+    """An export under way: text in `pieces`, or files, as (name, text), in `files`.
+
+    `told` says what was in it, as a sentence; it is known once all was taken. A line of each of the `files` begins
+    with `mark`.
+    """
+
+    __slots__ = ("files", "mark", "pieces", "told")
+
+    def __init__(
+        self,
+        pieces: Iterable[bytes] = (),
+        *,
+        files: Iterable[tuple[str, str]] | None = None,
+        mark: str = "",
+        told: Callable[[], str] = str,
+    ) -> None:
+        self.mark = mark
+        self.pieces = pieces
+        self.files = files
+        self.told = told
+
+
+class Restored:
+    """What came of a jsonl file: what it held, what of it was new or known, and what could not be read.
+
+    redacted   ids of events that are redacted here and came in full: their tombstones stand there instead
+    skipped    (reason, how often, where)
+    """
+
+    __slots__ = ("appended", "commits", "dry_run", "events", "known", "redacted", "skipped", "tip", "warnings")
+
+    def __init__(
+        self,
+        *,
+        commits: int,
+        events: int,
+        appended: int,
+        known: int,
+        redacted: list[str],
+        skipped: list[tuple[str, int, list[str]]],
+        warnings: list[str],
+        tip: str,
+        dry_run: bool,
+    ) -> None:
+        self.commits = commits
+        self.events = events
+        self.appended = appended
+        self.known = known
+        self.redacted = redacted
+        self.skipped = skipped
+        self.warnings = warnings
+        self.tip = tip
         self.dry_run = dry_run
 
 

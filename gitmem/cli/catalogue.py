@@ -81,6 +81,7 @@ FAMILIES = (
     "gating",
     "commits",
     "importing",
+    "transfer",
     "serving",
 )
 

@@ -58,6 +58,7 @@ prints one event on each line. Every event has the same fields; what its kind ha
 | `redact` `expunge` | `written`, `redacted`, `mode`, `event`, `old_tip`, `tip`, `commits`, `objects`, `packs`, `held` |
 | `init`, `uninstall` | `dry_run`, `steps` (`what`, `done`, `already`), `notes` |
 | `setup` | the same; its steps have a `diff`; and `agents`, `in_order` (with `--check`; else null) |
+| `import jsonl` | `commits`, `events`, `appended`, `known`, `redacted`, `tip`, `skipped`, `warnings` |
 | `import git` | `commits`, `found`, `appended`, `known`, `skipped` |
 | `link` | `links` (`events`, `commit`, `how`), `unlinked` |
 | an error | `error` (`code`, `name`, `message`, `hint`, `written`); the exit status is the same as without `--json` |

@@ -24,7 +24,7 @@ from gitmem.core.events import NOBODY
 from gitmem.core.objects import ObjectFormat
 from gitmem.errors import Incomplete, LogBusy, Refused, Usage
 from gitmem.store import git
-from gitmem.store.lock import Lock, is_running
+from gitmem.store.lock import Lock, leftovers
 from gitmem.store.log import TipMoved
 from gitmem.store.plumbing_log import WRITING, PlumbingLog, Reader, chunks
 from gitmem.store.repository import Repository, unwritable
@@ -497,7 +497,7 @@ class Archive:
 
     def _left_behind(self, is_gone: Callable[[str], bool]) -> Iterator[str]:
         """Yield what processes that were killed may have stored for such events; take their copies away."""
-        for path in leftovers(self.repository):
+        for path in leftovers(self.repository, LEFT):
             if not path.endswith(LISTED):
                 unlink(path)
                 continue
@@ -617,20 +617,6 @@ def _is_text(decoder: codecs.IncrementalDecoder, chunk: bytes, *, last: bool = F
     except UnicodeDecodeError:
         return False
     return True
-
-
-def leftovers(repository: Repository) -> list[str]:
-    """Return the files of processes that were killed while they attached something."""
-    try:
-        names = os.listdir(repository.local_dir)
-    except OSError:
-        return []
-    found = []
-    for name in names:
-        pid = name.split(".")[1] if name.startswith(LEFT + ".") else ""
-        if pid.isdigit() and not is_running(int(pid)):
-            found.append(f"{repository.local_dir}/{name}")
-    return found
 
 
 def unlink(path: str) -> int:

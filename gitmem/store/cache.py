@@ -371,6 +371,9 @@ class Cache:
         row = self.db.execute("SELECT id, body, redacted FROM events WHERE id = ?", (event_id,)).fetchone()
         return event_of(*row) if row else None
 
+    def event_exists(self, event_id: str) -> bool:
+        return self.db.execute("SELECT 1 FROM events WHERE id = ?", (event_id,)).fetchone() is not None
+
     def body(self, event_id: str) -> bytes | None:
         row = self.db.execute("SELECT body FROM events WHERE id = ?", (event_id,)).fetchone()
         return bytes(row[0]) if row else None

@@ -131,6 +131,24 @@ def scope_predicate(scope: str, *, all_scopes: bool, column: str = "e.scope") ->
 
 def select(cache: Cache, query: Query) -> Iterator[Row]:
     """Yield the rows that `query` asks for, newest first."""
+    for _, row in _chosen(cache, query, "e.n DESC", query.limit):
+        yield row
+
+
+#: What makes events one decision's: scope, folded entity, key of the approach.
+Group = tuple[str, str, str]
+
+
+def grouped(cache: Cache, query: Query) -> Iterator[tuple[Group, Row]]:
+    """Yield the rows that `query` asks for entity by entity and approach by approach, each newest first."""
+    if query.limit:  # the newest so many, wherever they stand
+        found = list(_chosen(cache, query, "e.n DESC", query.limit))
+        yield from sorted(found, key=lambda pair: (pair[0][1], pair[0][0], pair[0][2], -pair[1].n))
+        return
+    yield from _chosen(cache, query, "e.key, e.scope, e.akey, e.n DESC", 0)
+
+
+def _chosen(cache: Cache, query: Query, order: str, limit: int) -> Iterator[tuple[Group, Row]]:
     where: list[str] = []
     values: list[object] = []
 
@@ -171,10 +189,10 @@ def select(cache: Cache, query: Query) -> Iterator[Row]:
         add(_SHOWN_WHENEVER if past else _SHOWN)
         once, given_once = _once(cache)
         add(once, *given_once)
-    sql = _SELECT + (" WHERE " + " AND ".join(where) if where else "") + " ORDER BY e.n DESC"
+    sql = _SELECT + (" WHERE " + " AND ".join(where) if where else "") + f" ORDER BY {order}"
     filtered = past or bool(query.verdicts or query.trusts)
-    if query.limit and not filtered:
-        sql += f" LIMIT {int(query.limit)}"
+    if limit and not filtered:
+        sql += f" LIMIT {int(limit)}"
     count = 0
     for row in cache.db.execute(sql, values):
         made = row_of(cache, row)
@@ -184,9 +202,9 @@ def select(cache: Cache, query: Query) -> Iterator[Row]:
             continue
         if query.trusts and made.trust not in query.trusts:
             continue
-        yield made
+        yield (made.event.scope, row[6], row[5]), made
         count += 1
-        if query.limit and count >= query.limit:
+        if limit and count >= limit:
             return
 
 

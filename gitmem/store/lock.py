@@ -89,3 +89,17 @@ def is_running(pid: int) -> bool:
     except OSError:
         pass
     return True
+
+
+def leftovers(repository: Repository, kind: str) -> list[str]:
+    """Return the local files `<kind>.<pid>...` of processes that were killed before they removed them."""
+    try:
+        names = os.listdir(repository.local_dir)
+    except OSError:
+        return []
+    found = []
+    for name in names:
+        pid = name.split(".")[1] if name.startswith(kind + ".") else ""
+        if pid.isdigit() and not is_running(int(pid)):
+            found.append(f"{repository.local_dir}/{name}")
+    return found

@@ -108,7 +108,7 @@ class PlumbingLog:
 
     def _walk_slowly(self, tip: str, known: tuple[str, ...], reader: Reader, done: int) -> Iterator[Stored]:
         """The rest of a walk after the first `done` commits, one object at a time."""
-        result = self.repository.try_git(*_rev_list(tip, known), env=git.RAW)
+        result = self.repository.try_git(*rev_list(tip, known), env=git.RAW)
         if result.rc == 0:
             order: Iterable[str] = result.out.decode().split()
         elif done:
@@ -282,7 +282,8 @@ def _first_words(path: str) -> frozenset[str]:
 # --- the pipeline ------------------------------------------------------------------------------
 
 
-def _rev_list(tip: str, known: tuple[str, ...], *more: str) -> tuple[str, ...]:
+def rev_list(tip: str, known: tuple[str, ...], *more: str) -> tuple[str, ...]:
+    """Return the words that ask git for the commits of a walk, in the order of `Log.walk`."""
     return (*READING, "rev-list", "--topo-order", "--reverse", *more, tip, *("^" + oid for oid in known), "--")
 
 
@@ -295,7 +296,7 @@ def _pipeline(repository: Repository, tip: str, known: tuple[str, ...], reader: 
     form = repository.form
     env = {**repository.env(), **git.RAW}
     more = ("--objects", "--in-commit-order", "--no-object-names", "--missing=allow-any")
-    lister = git.Process(_rev_list(tip, known, *more), git_dir=repository.git_dir, environ=repository.environ, env=env)
+    lister = git.Process(rev_list(tip, known, *more), git_dir=repository.git_dir, environ=repository.environ, env=env)
     cat = None
     try:
         git.widen(lister.stdout)
@@ -456,7 +457,7 @@ class Reader:
                 return frozenset()
             self._absent = frozenset()
             if _is_partial(self.repository):
-                words = _rev_list(*self._range, "--objects", "--no-object-names", "--missing=print")
+                words = rev_list(*self._range, "--objects", "--no-object-names", "--missing=print")
                 listed = self.repository.git(*words, env=git.RAW, check=False)
                 self._absent = frozenset(line[1:] for line in listed.decode().splitlines() if line.startswith("?"))
         return self._absent

@@ -26,11 +26,14 @@ from gitmem.core.rewriting import parents_and_time
 from gitmem.errors import GitFailed
 from gitmem.store import archive, git
 from gitmem.store.archive import unlink
-from gitmem.store.lock import is_running
+from gitmem.store.lock import is_running, leftovers
 from gitmem.store.log import tree_of
 from gitmem.store.plumbing_log import WRITING, chunks
 from gitmem.store.repository import LOG_REF, SEEN_REFS, Repository, unwritable
 from gitmem.sync import notes, quarantine
+
+#: What an import writes before it is git's: packs, `importing.<pid>.<number>` in the local directory.
+PACKS = "importing"
 
 #: Every place that gitmem copies the content of an event to, and how a redacted event leaves it. A test compares this
 #: with the refs, the files and the tables that there are; what is new needs a way out here.
@@ -47,6 +50,7 @@ PLACES: dict[str, dict[str, str]] = {
         "lock": "empty",
         "cache.lock": "empty",
         archive.LEFT + ".*": "gone when a file is attached; what a killed process left goes",
+        PACKS + ".*": "gone when a log is imported; what a killed process left goes",
         "local.sqlite": "emptied, table by table",
         "maintenance": "empty",
         "purge": "holds oids only, and goes when they are gone",
@@ -260,6 +264,8 @@ def _let_go(repository: Repository, pending: Pending) -> None:
         words = ("reflog", "expire", "--expire=never", "--expire-unreachable=now", ref)
         repository.try_git(*WRITING, *words)  # 1 where the ref has no reflog
     _empty_local(repository)
+    for path in leftovers(repository, PACKS):
+        unlink(path)
     quarantine.sweep(repository)
     for place in _git_dirs(repository):
         _strike_out(place + "/FETCH_HEAD", pending.doomed)
