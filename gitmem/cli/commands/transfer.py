@@ -9,7 +9,7 @@ import typer
 from gitmem.cli import options as o
 from gitmem.cli.commands import command
 
-HEADING = "In and out"
+HEADING = "Export"
 
 
 @command("export", "transfer:export", heading=HEADING)
@@ -60,7 +60,7 @@ def export(
     """
 
 
-@command("import jsonl", "transfer:import_jsonl", heading=HEADING)
+@command("import jsonl", "transfer:import_jsonl", heading="Import")
 def import_jsonl(
     path: Annotated[
         str | None, typer.Argument(metavar="PATH", help="A file that `export` wrote; stdin without one, or for -.")
