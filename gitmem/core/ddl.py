@@ -86,7 +86,7 @@ def statements(text: str) -> list[Statement]:
 
 def without_way_back(text: str) -> str:
     """Return `text` with blanks for what lies behind a comment that begins a migration's way back; places stay."""
-    if "own" not in text and "OWN" not in text:
+    if not any(word in text for word in ("own", "OWN", "@undo", "@UNDO")):
         return text
     silent = False
     lines = text.split("\n")
@@ -94,7 +94,7 @@ def without_way_back(text: str) -> str:
         said = line.lstrip()
         if said.startswith(("--", "#")):
             words = " ".join(said.lstrip("#").removeprefix("--").lower().split(None, 2)[:2])
-            silent = words in _DOWN or (silent and words not in _UP)
+            silent = words in WAY_BACK or (silent and words not in WAY_FORWARD)
         if silent:
             lines[i] = " " * len(line)
     return "\n".join(lines)
@@ -564,8 +564,8 @@ _NEXT = re.compile(
 )
 _QUOTES = {'"': '"', "`": "`", "[": "]"}
 #: Comments that say which way the statements below them lead, as the tools that read them spell it.
-_UP = frozenset(("+goose up", "+migrate up", "migrate:up", "--- !ups"))
-_DOWN = frozenset(("+goose down", "+migrate down", "migrate:down", "--- !downs"))
+WAY_FORWARD = frozenset(("+goose up", "+migrate up", "migrate:up", "--- !ups"))
+WAY_BACK = frozenset(("+goose down", "+migrate down", "migrate:down", "--- !downs", "//@undo"))
 
 
 def _tokens(text: str) -> Iterator[_Token]:

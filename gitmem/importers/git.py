@@ -11,6 +11,9 @@ revert, which overtakes it (R8c). Tables and columns that a reverted SQL file br
 Every draft is a pure function of its commits and their ancestry, and so is `source`, its name: importing
 again, or in another clone, finds the same ones. Where the log has one, `known_sources`, it isn't yielded.
 
+Commits may also say what they decided against, in trailers (`git_trailers`): each alternative is a `reject` with its
+approach, on what the commit changed.
+
 The parts: `git_history` finds reverts and what they may mean in one pass over all messages (read by
 `git_messages`), `git_diffs` says what commits change, `git_reverts` holds the two together.
 """
@@ -24,7 +27,7 @@ from collections.abc import Callable, Container, Generator, Iterator
 from gitmem.core import digests, events
 from gitmem.core.drafts import Draft
 from gitmem.errors import Usage
-from gitmem.importers import git_messages
+from gitmem.importers import git_messages, git_trailers
 from gitmem.importers.git_diffs import Diffs
 from gitmem.importers.git_history import Commit, History
 from gitmem.importers.git_process import Place, ask
@@ -35,6 +38,7 @@ from gitmem.importers.git_summary import Summary
 Progress = Callable[[str, int, int], None]
 
 _AUTHOR_MAX = 1024
+_CONSTRAINT_MAX = 2000
 _REVERTS_PER_PROGRESS = 10
 
 
@@ -84,7 +88,7 @@ def read(
     return Reading(_drafts(place, _newer(place, since), known_sources, progress, summary), summary)
 
 
-def _newer(place: Place, since: str | None) -> Callable[[Commit], bool]:
+def _newer(place: Place, since: str | None) -> Callable[[Commit | git_trailers.Said], bool]:
     """Return what tells whether a commit is newer than `since`."""
     if since is None:
         return lambda commit: True
@@ -106,7 +110,7 @@ def _newer(place: Place, since: str | None) -> Callable[[Commit], bool]:
 
 def _drafts(
     place: Place,
-    newer: Callable[[Commit], bool],
+    newer: Callable[[Commit | git_trailers.Said], bool],
     known: Container[str],
     progress: Progress,
     summary: Summary,
@@ -147,6 +151,9 @@ def _drafts(
                 yield from pen.act(act, git_messages.whole(act.commit.message), [], several=False)
     finally:
         diffs.close()
+    for said in git_trailers.read(place):
+        if newer(said):
+            yield from pen.said(said)
 
 
 def _shallow(place: Place) -> frozenset[str]:
@@ -194,6 +201,37 @@ class _Pen:
                 source_of(name, path), path, entity, change, act, said, act.time, evidence, act.commit
             )
 
+    def said(self, said: git_trailers.Said) -> Iterator[Draft]:
+        """Yield what a commit's trailers reject, on each thing that it is about, and what they state."""
+        oid = said.oid
+        if not said.about:
+            self._summary.skip("trailers of commits that change too much to say what they are about", oid[:12])
+            return
+        reason = git_messages.whole(said.message) or said.subject
+        rejected = [(number, *pair) for number, pair in enumerate(said.rejected, 1) if pair[0]]
+        for path in said.about:
+            common: dict[str, object] = {
+                "scope": "",
+                "entity_path": path,
+                "valid_from": _time(said.time * 1_000_000),
+                "evidence": [f"commit:{oid}", f"author:{_author(said.author)}"],
+                "basis": "evidence",
+            }
+            if said.constraint:
+                common["constraint"] = git_messages.trim(said.constraint, _CONSTRAINT_MAX)
+            for number, alternative, why in rejected:
+                fields = {
+                    **common,
+                    "change_type": "reject",
+                    "approach": git_messages.approach(alternative, ""),
+                    "reasoning": why or reason,
+                    "instead": git_messages.trim(said.subject, _CONSTRAINT_MAX),
+                }
+                yield from self._write(source_of(f"git:{oid}/rejected{number}", path), fields)
+            if not rejected:
+                fields = {**common, "change_type": "modify", "reasoning": reason}
+                yield from self._write(source_of(f"git:{oid}/constraint", path), fields)
+
     def _attempt(self, act: Act, root: Commit, path: str, entity: Entity) -> Iterator[Draft]:
         reason = git_messages.whole(root.message) or act.approach
         evidence = [f"commit:{root.oid}"]
@@ -212,14 +250,6 @@ class _Pen:
         evidence: list[str],
         commit: Commit,
     ) -> Iterator[Draft]:
-        if source in self._sources:
-            return
-        self._sources.add(source)
-        if source in self._known:
-            self._summary.known += 1
-            return
-        self._summary.drafts += 1
-        author = events.clean_author(git_messages.trim(commit.author, _AUTHOR_MAX))
         fields: dict[str, object] = {
             "scope": "",
             "entity_path": path,
@@ -228,13 +258,26 @@ class _Pen:
             "approach": act.approach,
             "reasoning": reason,
             "valid_from": _time(time),
-            "evidence": [*evidence, f"author:{author}"],
+            "evidence": [*evidence, f"author:{_author(commit.author)}"],
             "basis": "evidence",
-            "source": source,
         }
         if change == "revert" and entity.fingerprint is not None:
             fields["fingerprint"] = entity.fingerprint
-        yield Draft("change", fields)
+        yield from self._write(source, fields)
+
+    def _write(self, source: str, fields: dict[str, object]) -> Iterator[Draft]:
+        if source in self._sources:
+            return
+        self._sources.add(source)
+        if source in self._known:
+            self._summary.known += 1
+            return
+        self._summary.drafts += 1
+        yield Draft("change", {**fields, "source": source})
+
+
+def _author(name: str) -> str:
+    return events.clean_author(git_messages.trim(name, _AUTHOR_MAX))
 
 
 def source_of(name: str, path: str) -> str:

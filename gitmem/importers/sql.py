@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from gitmem.core import dates
+from gitmem.core import dates, ddl
 from gitmem.core.drafts import Draft
 from gitmem.importers import statements
 from gitmem.importers.folder import Source
@@ -19,8 +19,6 @@ from gitmem.importers.pen import Pen, named
 #: A statement is kept up to here.
 DIFF_MAX = 4000
 _WAY_BACK = (".down", "_down", "-down", ".undo", ".rollback")
-_DOWN = ("+goose down", "+migrate down", "migrate:down", "--- !downs", "//@undo", "+dbmate down", "rollback;")
-_UP = ("+goose up", "+migrate up", "migrate:up", "--- !ups")
 _STAMP = re.compile(r"^[vV]?((?:19|20)\d\d)_?(\d\d)_?(\d\d)[_T.-]?(?:(\d\d)_?(\d\d)_?(\d\d))?")
 
 
@@ -34,7 +32,7 @@ def read(files: Iterable[Source], pen: Pen, dialect: str = "") -> Iterator[Draft
     """Yield the drafts of SQL files. Raises MissingExtra where sqlglot isn't installed."""
     book = Book(pen)
     for source in files:
-        yield from book.sql(source, _forward(source.text), dialect, time=stamp(source.name) or source.time)
+        yield from book.sql(source, ddl.without_way_back(source.text), dialect, time=stamp(source.name) or source.time)
 
 
 def stamp(path: str) -> str:
@@ -50,25 +48,9 @@ def stamp(path: str) -> str:
         return ""
 
 
-def _forward(text: str) -> str:
-    """Return `text` without the parts that take a migration back, every line in its place."""
-    out = []
-    forward = True
-    for line in text.splitlines():
-        said = line.strip().lower()
-        if said.startswith(("--", "#")):
-            said = said.lstrip("-# ")
-            if said.startswith(tuple(mark.lstrip("-# ") for mark in _DOWN)):
-                forward = False
-            elif said.startswith(tuple(mark.lstrip("-# ") for mark in _UP)):
-                forward = True
-        out.append(line if forward else "")
-    return "\n".join(out)
-
-
 def _comment(text: str) -> str:
     """Return a comment without the marks of migration tools."""
-    for mark in (*_UP, *_DOWN):
+    for mark in (*ddl.WAY_FORWARD, *ddl.WAY_BACK):
         at = text.lower().find(mark)
         if at >= 0:
             text = text[:at] + text[at + len(mark) :]

@@ -831,3 +831,57 @@ def test_reading_writes_nothing(long_project: Project) -> None:
     before = content()
     long_project.read()
     assert content() == before
+
+
+# --- trailers -----------------------------------------------------------------------------------
+
+CHOSE = """\
+Cache sessions in memory
+
+They are few and short.
+
+Rejected: Redis | one more service to run
+Rejected: a table of their own
+Constraint: no service that needs
+  a licence
+Signed-off-by: Ada <ada@example.org>
+"""
+
+
+def test_what_a_commit_rejects_in_its_trailers_is_a_rejection_with_its_approach(project, cli):
+    project.commit("Begin", {"src/session.py": "x = 1\n", "src/other.py": "y = 1\n"})
+    oid = project.commit(CHOSE, {"src/session.py": "x = 2\n"})
+    project.commit(
+        "Talk about it\n\nWe rejected: nothing.\nRejected: not a trailer\n\nThe last word.", {"src/other.py": "y = 2\n"}
+    )
+    project.commit("Keep it\n\nConstraint: ten requests a second", {"src/other.py": "y = 3\n"})
+    many = {f"lib/part{number}/a.py": "z\n" for number in range(7)}
+    project.commit("Split\n\nRejected: one file | too long", many)
+    project.commit("Everything\n\nRejected: leave it", {f"top{number}/a.py": "z\n" for number in range(7)})
+    done = cli("import", "git", "--json", cwd=project.place).json
+    assert done["appended"] == 4
+    assert [one["count"] for one in done["skipped"] if "trailers" in one["reason"]] == [1]
+    events = {
+        (one["change_type"], one["entity_path"], one["approach"]): one
+        for one in cli("log", "--json", "--all", cwd=project.place).json["events"]
+    }
+    assert set(events) == {
+        ("reject", "src/session.py", "Redis"),
+        ("reject", "src/session.py", "a table of their own"),
+        ("modify", "src/other.py", None),
+        ("reject", "lib", "one file"),
+    }
+    redis = events["reject", "src/session.py", "Redis"]
+    assert redis["reasoning"] == "one more service to run" and redis["instead"] == "Cache sessions in memory"
+    assert redis["constraint"] == "no service that needs a licence" and redis["basis"] == "evidence"
+    assert redis["valid_from"] == "2020-01-01T00:02:00.000000Z" and f"commit:{oid}" in redis["evidence"]
+    assert "few and short" in events["reject", "src/session.py", "a table of their own"]["reasoning"]
+    assert events["modify", "src/other.py", None]["constraint"] == "ten requests a second"
+    assert cli("import", "git", "--json", cwd=project.place).json["appended"] == 0
+    # it closes its approach and no other: the file itself goes on
+    assert (
+        cli("record", "src/session.py", "modify", "-r", "Faster.", "--approach", "redis", cwd=project.place).code == 14
+    )
+    assert (
+        cli("record", "src/session.py", "modify", "-r", "Faster.", "--approach", "an LRU", cwd=project.place).code == 0
+    )
