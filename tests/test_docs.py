@@ -108,3 +108,19 @@ def test_the_readme_shows_what_the_commands_say(make_repo, git, shell):
         outcome = shell(command, cwd=repo, env={"NO_COLOR": "1", "GIT_PAGER": "cat"})
         assert alike(outcome.stdout, repo) == alike(said, repo), command
         assert outcome.code == (14 if said.startswith("error:") else 0), command
+
+
+def test_the_page_of_agents_tells_each_client_its_files_and_the_line_that_it_runs():
+    from gitmem.core.clients import CLIENTS, line
+
+    page = (ROOT / "docs" / "agents" / "README.md").read_text("utf-8")
+    assert line("claude") in page
+    for client in CLIENTS.values():
+        assert f"\n| {client.name} |" in page, client.name
+        section = page.partition(f"\n## {client.name}\n")[2].partition("\n## ")[0]
+        assert section, client.name
+        for file in client.files:
+            place = next(
+                (folder for folder in (".agents/plugins/gitmem", ".clinerules/hooks") if folder in file.path), ""
+            )
+            assert f"`{place or file.path}`" in section, (client.name, file.path)
