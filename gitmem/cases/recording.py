@@ -66,7 +66,7 @@ def _record(
     _check_signed(desk, draft, writer)
     told = [] if draft.allow_secret else secrets.told(hits)
     commit = text_of(fields.pop("commit", ""))
-    link_to = desk.commit(commit) if commit else ""
+    link_to = named = desk.commit(commit) if commit else ""
     about: dict[str, object] = {}
     at_home = False
     if draft.kind == "change":
@@ -102,7 +102,12 @@ def _record(
             if part.kind != "change":
                 follow(desk, cache, part)
             at = Stamp(stamp.clock + len(appends), stamp.now, stamp.nonces)
-            decided = decide_draft(desk, cache, part, writer, at, [event for event, _ in appends] if also else ())
+            before = [event for event, _ in appends] if also else ()
+            decided = decide_draft(desk, cache, part, writer, at, before)
+            sketch = _sketched(desk, cache, decided.appends[-1][0], named)
+            if sketch:
+                part = part.with_fields({**part.fields, "fingerprint": sketch})
+                decided = decide_draft(desk, cache, part, writer, at, before)
             warnings.extend(decided.warnings)
             appends += decided.appends
         if link_to:
@@ -141,6 +146,15 @@ def _check_signed(desk: Desk, draft: Draft, writer: Writer) -> None:
             what="reviews have to be signed here (require_signed_reviews in .decisions.toml)",
             hint="add --sign: it signs with the key of git's user.signingKey.",
         )
+
+
+def _sketched(desk: Desk, cache: Cache, event: Event, named: str) -> dict[str, object] | None:
+    """Return the fingerprint of what a closing event closes, where a commit tells and no diff was given."""
+    if event.change_type not in ("reject", "revert") or not (named or event.targets):
+        return None  # nearly always: nothing is loaded then
+    from gitmem.cases import sketching
+
+    return sketching.sketched(desk, cache, event, named)
 
 
 def _asking(desk: Desk, *, head: bool) -> Asked:
