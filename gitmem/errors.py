@@ -140,10 +140,12 @@ class MissingExtra(GitmemError):
 
 
 class MalformedEvent(GitmemError):
-    """event {id} is malformed: {what}"""
+    """{id} can't be read: {what}; nothing was written."""
 
     code = 20
-    hint = "`git decisions verify` names every such event."
+    hint = (
+        "a person takes it out or lets it be: `git decisions redact {id} -r WHY`, `git decisions ratify {id} -r WHY`."
+    )
 
 
 class BrokenHistory(GitmemError):

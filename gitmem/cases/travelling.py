@@ -66,11 +66,7 @@ def unseen(desk: Desk) -> str:
 
 def probe(desk: Desk, name: str = "") -> tuple[str, str]:
     """Do what `Memory.probe` says."""
-    from gitmem.store.writing import Appender
-
     one = remote(desk, name)
-    if desk.log().tip() is None:
-        Appender(desk.model, desk.log).begin()
     one.probe()
     return one.name, one.ref
 

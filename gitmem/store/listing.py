@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from gitmem.core import entities, ids, words
 from gitmem.core.events import Event
+from gitmem.core.history import QUARANTINING
 from gitmem.core.lineages import entity_key
 from gitmem.core.marks import HIDING
 from gitmem.core.query import Query
-from gitmem.errors import AmbiguousId, UnknownId
+from gitmem.errors import AmbiguousId, MalformedEvent, UnknownId
 from gitmem.store import placing
 from gitmem.store.cache import Cache, marks_now
 from gitmem.store.components import birth_trust, event_of
@@ -249,12 +250,15 @@ def elsewhere(cache: Cache, scope: str, name: str) -> list[tuple[str, str]]:
 def one_id(cache: Cache, prefix: str, *, quarantined: bool = False) -> str:
     """Return the one event id that begins with `prefix`; or also the name of a file that is quarantined.
 
-    Raises UnknownId, AmbiguousId.
+    Raises UnknownId, AmbiguousId, and MalformedEvent for a file that is quarantined, where none is asked for.
     """
     if not ids.is_prefix(prefix):
         raise UnknownId(id=repr(prefix[:80]), hint="an id is 4 to 64 hex digits; `git decisions log` lists them.")
     found = cache.ids(prefix, quarantined=quarantined)
     if not found:
+        for finding in cache.findings() if cache.quarantined_ids() else ():
+            if finding.rule in QUARANTINING and finding.event.startswith(prefix.lower()):
+                raise MalformedEvent(id=ids.short(finding.event), what=finding.message)
         raise UnknownId(id=prefix)
     if len(found) > 1:
         raise AmbiguousId(id=prefix, count=len(found), candidates=", ".join(one[:12] for one in found[:8]), ids=found)
@@ -273,8 +277,6 @@ def by_ids(cache: Cache, found: Iterable[str]) -> list[Row]:
 
 def unsaved(event: Event) -> Row:
     """Return the row of an event that is not in the log, as it would be born."""
-    from gitmem.store.components import birth_trust
-
     return Row(0, event, birth_trust(event), "applied", "", "", [], [])
 
 

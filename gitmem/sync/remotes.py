@@ -84,7 +84,7 @@ class Remote:
 
     def tip(self) -> str:
         """Return the tip of its log as it is there now, or "" where it has none. Raises GitFailed."""
-        words = ("ls-remote", "--quiet", self.name, self.ref)
+        words = ("ls-remote", "--quiet", "--", self.name, self.ref)
         result = self._git(words)
         if result.rc != 0:
             raise self._failure(words, result)
@@ -102,7 +102,7 @@ class Remote:
         `known` are tips of ours: what they reach need not come.
         """
         tips = [f"--negotiation-tip={oid}" for oid in known]
-        words = (*_FETCH, *tips, self.name, self.ref)
+        words = (*_FETCH, *tips, "--", self.name, self.ref)
         result = self._git(words, env)
         if result.rc != 0:
             raise self._failure(words, result)
@@ -119,14 +119,16 @@ class Remote:
 
         Raises RemoteRefused, GitFailed.
         """
+        form = self.repository.form
+        for kind, data in (("tree", b""), ("commit", form.root_data)):  # no ref of ours is made for it
+            self.repository.git("hash-object", "-t", kind, "-w", "--stdin", input=data)
         ref = f"{self.ref.rpartition('/')[0]}/probe"
-        self._push(f"{self.repository.form.root}:{ref}", ref, "")
-        words = ("push", "--quiet", "--no-verify", self.name, f":{ref}")
-        self._git((*self._plain(), *words))
+        self._push(f"{form.root}:{ref}", ref, "")
+        self._git((*self._plain(), "push", "--quiet", "--no-verify", "--", self.name, f":{ref}"))
 
     def _push(self, refspec: str, ref: str, lease: str) -> bool:
         forced = (f"--force-with-lease={ref}:{lease}",) if lease else ()
-        words = (*self._plain(), *_PUSH, *forced, self.name, refspec)
+        words = (*self._plain(), *_PUSH, *forced, "--", self.name, refspec)
         result = self._git(words)
         verdict = _verdict(result.out, ref)
         if verdict is None and result.rc == 0:

@@ -183,6 +183,10 @@ def test_one_malformed_blob_in_a_sound_structure_is_quarantined(log, cli, git):
     assert cli("record", "users.phone", "add", "-r", "Support calls.", cwd=log).code == 0
     assert len(cli("log", "--json", cwd=log).json["events"]) == 5
     assert rules(cli("verify", "--json", cwd=log)) == ["event-malformed"]
+    # Whoever asks for it by name is told what it is; a name that nothing has is another answer.
+    done = cli("show", "abab", "--json", cwd=log)
+    assert done.code == 20 and done.json["error"]["name"] == "MalformedEvent" and "abababab" in done.stdout
+    assert cli("show", "abac", cwd=log).code == 12
 
 
 def test_an_event_under_a_wrong_name_is_quarantined(log, cli, git):

@@ -355,6 +355,7 @@ def test_a_host_that_hides_the_ref_is_told_with_the_setting_to_try(clones, hub, 
     error = said(cli, one, "push", code=32)
     assert "decisions.remoteRef" in error["hint"] and "origin" in error["message"] and REF in error["message"]
     assert said(cli, one, "push", "--probe", code=32)
+    assert "--probe" not in cli("push", "--probe", cwd=two).stdout and tip(git, two) == ""  # asked, and nothing made
     assert state_of(git, one) == before
     git("config", "decisions.remoteRef", "refs/notes/decisions-log", cwd=one)
     assert said(cli, one, "push", "--probe")["taken"]
@@ -436,6 +437,42 @@ def test_in_a_hook_that_git_started_it_is_the_same_repository(shared, hub, cli, 
     env = {"GITMEM": str(SCRIPTS / "git-decisions"), "OUT": str(out), "GIT_DIR": str(one / ".git")}
     git("--work-tree", one, "commit", "--quiet", "--allow-empty", "-m", "x", cwd=one, env=env)
     assert '"sent": 1' in out.read_text() and tip(git, hub) == tip(git, one)
+
+
+def test_a_bare_clone_with_worktrees_is_one_repository(shared, hub, cli, git, tmp_path):
+    git("clone", "--quiet", "--bare", hub, "base", cwd=tmp_path)
+    git("worktree", "add", "--quiet", "-b", "side", tmp_path / "side", "main", cwd=tmp_path / "base")
+    assert said(cli, tmp_path / "side", "fetch")["received"] == 3
+    record(cli, tmp_path / "side", "record", "a.b", "add", "-r", "Mine.")
+    assert said(cli, tmp_path / "base", "push")["sent"] == 1
+    assert tip(git, tmp_path / "base") == tip(git, tmp_path / "side") == tip(git, hub)
+    is_sound(git, cli, tmp_path / "side")
+
+
+def test_a_sparse_checkout_with_a_sparse_index_makes_no_difference(shared, hub, cli, git):
+    one, _, _ = shared
+    (one / "deep/er").mkdir(parents=True)
+    (one / "deep/er/file").write_text("x")
+    git("add", "deep", cwd=one)
+    git("commit", "--quiet", "-m", "Deep", cwd=one)
+    git("sparse-checkout", "set", "--cone", "--sparse-index", "none", cwd=one)
+    record(cli, one, "record", "a.b", "add", "-r", "Mine.")
+    assert said(cli, one, "sync")["sent"] == 1 and tip(git, hub) == tip(git, one)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository to somebody else")
+def test_somebody_elses_repository_is_read_where_git_reads_it(shared, hub, cli, git):
+    one, _, _ = shared
+    for place, _, files in os.walk(one):
+        for name in (".", *files):
+            os.chown(os.path.join(place, name), 12345, 12345, follow_symlinks=False)
+    record_ = ("record", "a.b", "add", "-r", "Mine.")
+    done = cli(*record_, cwd=one, env={"SUDO_UID": None})
+    assert done.code == 30 and "safe.directory" in done.stderr
+    trusted = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+    assert cli(*record_, cwd=one, env=trusted).code == 0
+    assert said(cli, one, "sync", env=trusted)["sent"] == 1
+    assert tip(git, hub) == git("rev-parse", REF, cwd=one, env=trusted)
 
 
 def test_two_formats_of_objects_are_told_apart(clones, hub, make_repo, cli, git):
