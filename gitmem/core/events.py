@@ -9,6 +9,7 @@ by rule (F…).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from gitmem.core import canonical, characters, digests, ids
 from gitmem.core.vocabulary import (
@@ -349,6 +350,7 @@ NOBODY = "gitmem <gitmem@gitmem.invalid>"
 _NO_NAME, _NO_ADDRESS = "unknown", "unknown@unknown.invalid"
 
 
+@lru_cache(maxsize=32)  # an import has a thousand events of one author
 def clean_author(text: str) -> str:
     """Return `Name <address>` as every writer puts it into a commit header (F10).
 
@@ -372,6 +374,12 @@ def _clean(text: str) -> str:
 
 # --- writing ---------------------------------------------------------------------------------
 
+#: Of these a text stays as it was given: it is one of the words, ids or times that the format knows, or it is refused.
+_AS_GIVEN = frozenset(
+    name
+    for name, shape in SHAPES.items()
+    if type(shape) is tuple or shape in ("version", "word", "clock", "nonce", "time", "ids", "ids+", "oid", "oids")
+)
 #: Of these, bytes are evidence and stay as they came; all other text is brought to one spelling.
 VERBATIM = frozenset(("diff", "evidence", "fingerprint", "patterns", "anchors", "base"))
 
@@ -387,7 +395,8 @@ def build(fields: Mapping[str, object]) -> tuple[Event, bytes]:
     foreign = fields.get("source") not in (None, "")
     clean: dict[str, object] = {}
     for name, value in fields.items():
-        value = _spelt(name, value, foreign=foreign)
+        if type(value) is not str or not (name in _AS_GIVEN or (name != "author" and _is_plain(value))):
+            value = _spelt(name, value, foreign=foreign)
         if value is None or (name not in COMMON and value in ("", [], {})):
             continue  # F7: a field without a value is absent
         clean[name] = value
@@ -422,6 +431,11 @@ def _check_written(fields: Mapping[str, object]) -> None:
     valid_from, valid_to = fields.get("valid_from"), fields.get("valid_to")
     if valid_from and valid_to and valid_to < valid_from:  # type: ignore[operator]
         raise Malformed("valid_to: before valid_from")
+
+
+def _is_plain(text: str) -> bool:
+    """Say whether `text` is spelt right whatever it is: nothing in it to compose, to trim or to take for a control."""
+    return text.isascii() and text.isprintable() and text[:1] != " " and text[-1:] != " "
 
 
 def _spelt(name: str, value: object, *, foreign: bool) -> object:

@@ -141,4 +141,8 @@ SHAPED: tuple[tuple[str, str, str], ...] = (
 EVERYDAY = frozenset("SK AC SG. cio key- pul- sk- hf_ r8_ secret_ dapi MD MT Mj Mz ND NT Nj Nz OD OT".split())
 #: No token with such a sign is shorter than this.
 LONG = 22
+#: Signs of what may have blanks in it; all else is one word.
+SPACED = frozenset("PRIVATE AccountKey SharedAccessKey".split())
+#: No word that is, or holds, one of the other tokens is shorter than this.
+SHORTEST = 15
 SIGNS = tuple(sign for signs in [row[0] for row in PLAIN] + [row[0] for row in SHAPED] for sign in signs.split())

@@ -52,10 +52,14 @@ def scan(field: str, text: str, own: Sequence[Own] = ()) -> list[Hit]:
     `own` are the project's own rules (`own_rules`).
     """
     if not _is_suspicious(text, own):
+        _remember(text)
         return []
     from gitmem.core import secret_shapes
 
-    return [Hit(kind, field, start, end) for kind, start, end in secret_shapes.find(text, own)]
+    found = [Hit(kind, field, start, end) for kind, start, end in secret_shapes.find(text, own)]
+    if not found and not own:
+        _remember(text)
+    return found
 
 
 def own_rules(raw: Mapping[str, object]) -> tuple[Own, ...]:
@@ -98,7 +102,13 @@ def cleared(draft: Draft, own: Sequence[Own] = (), *, hits: list[Hit] | None = N
     fields = draft.fields
     if "allow_secret" in fields and not draft.allow_secret:
         raise Refused(field="allow_secret", what="gitmem writes that itself", hint="leave it out.")
-    if not _is_suspicious("\n".join(_texts(fields)), own):
+    # All texts in one look, but for those that were looked at before (by the rules that everyone has).
+    texts = [text for text in _texts(fields) if own or text not in _clean]
+    if not texts:
+        return draft
+    if not _is_suspicious("\n".join(texts), own):
+        for text in texts:
+            _remember(text)
         return draft
     redact = draft.redact_secrets or draft.kind == "link" or bool(fields.get("source"))
     clean: dict[str, object] = {}
@@ -186,16 +196,26 @@ def refusal(hit: Hit, *, change: bool) -> Refused:
 # --- the texts of a draft -----------------------------------------------------------------------
 
 
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
+def _texts(value: object) -> list[str]:
+    found: list[str] = []
+    _collect(value, found)
+    return found
+
+
+def _collect(value: object, found: list[str]) -> None:
+    if isinstance(value, dict):
         for name, inner in value.items():
-            if name not in NO_TEXT:
-                yield from _texts(inner)
+            if name in NO_TEXT:
+                continue
+            if type(inner) is str:
+                found.append(inner)
+            else:
+                _collect(inner, found)
     elif isinstance(value, (list, tuple, set, frozenset)):
         for inner in value:
-            yield from _texts(inner)
+            _collect(inner, found)
+    elif isinstance(value, str):
+        found.append(value)
 
 
 def _walk(field: str, value: object, own: Sequence[Own], hits: list[Hit]) -> object:
@@ -213,36 +233,73 @@ def _walk(field: str, value: object, own: Sequence[Own], hits: list[Hit]) -> obj
 
 # --- the first look -----------------------------------------------------------------------------
 
-_SIGNS = tuple(sign for sign in secret_tokens.SIGNS if sign not in secret_tokens.EVERYDAY)
-_WORDS = ("password", "secret", "token", "passw", "pwd", "pass", "bearer", "authorization", "key")
+_SIGNS = tuple(
+    sign for sign in secret_tokens.SIGNS if sign not in secret_tokens.EVERYDAY and sign not in secret_tokens.SPACED
+)
+#: What a name of a secret holds, and how far from there the sign stands that gives it a value, at most.
+_STEMS = ("pass", "pwd", "secret", "token", "key")
+_REACH = 24
 
-_last_clean = ""
+#: Texts that hold no secret by the rules that everyone has: a draft is looked at several times on its way.
+#: An importer's go by a thousand drafts at a time, so that many are kept, of so many characters in all.
+_clean: set[str] = set()
+_CLEAN_MAX, _CLEAN_LENGTH_MAX = 20_000, 4 << 20
+_clean_length = 0
 
 
 def _is_suspicious(text: str, own: Sequence[Own] = ()) -> bool:
-    """Say whether `text` holds a sign of a secret at all. A few microseconds for a reason of everyday length."""
-    global _last_clean
+    """Say whether `text` holds a sign of a secret at all. A few microseconds for a reason of everyday length.
+
+    What `secret_shapes.find` finds something in is suspicious: a law of the tests.
+    """
     for _, sign, _ in own:
         if sign in text:
             return True
-    if len(text) < 6 or text == _last_clean:  # a draft is looked at several times on its way
+    if len(text) < 6 or text in _clean:
         return False
-    if "://" in text and "@" in text:
-        return True
-    for sign in _SIGNS:
+    return ("://" in text and "@" in text) or _holds_token(text) or _gives_value(text)
+
+
+def _remember(text: str) -> None:
+    global _clean_length
+    if text in _clean:
+        return
+    if len(_clean) >= _CLEAN_MAX or _clean_length >= _CLEAN_LENGTH_MAX:
+        _clean.clear()
+        _clean_length = 0
+    _clean.add(text)
+    _clean_length += len(text)
+
+
+def _holds_token(text: str) -> bool:
+    for sign in secret_tokens.SPACED:
         if sign in text:
             return True
-    for sign in secret_tokens.EVERYDAY:
-        if sign in text:
-            if max(map(len, text.split()), default=0) >= secret_tokens.LONG:
-                return True
-            break
-    if "=" in text or ":" in text or ">" in text:
-        low = text.lower()
-        for word in _WORDS:
-            if word in low:
-                return True
-    elif "earer " in text or "assword " in text or "passphrase " in text or "-pass" in text or "wd " in text:
+    # A token is one long word, and prose has few of them: only those are looked at.
+    words = [word for word in text.split() if len(word) >= secret_tokens.SHORTEST]
+    if not words:
+        return False
+    long = " ".join(words)
+    for sign in _SIGNS:
+        if sign in long:
+            return True
+    longer = " ".join([word for word in words if len(word) >= secret_tokens.LONG])
+    return bool(longer) and any(sign in longer for sign in secret_tokens.EVERYDAY)
+
+
+def _gives_value(text: str) -> bool:
+    """Say whether a name of a secret is followed by a sign, or told in a sentence or to a command."""
+    low = text.lower() if text.isascii() else text.casefold()
+    if "bearer" in low or "authorization" in low:
         return True
-    _last_clean = text
+    signed = "=" in text or ":" in text or ">" in text
+    for stem in _STEMS if signed else _STEMS[:2]:
+        at = low.find(stem)
+        while at >= 0:
+            near = low[at : at + _REACH].partition("\n")[0]
+            if "=" in near or ":" in near or ">" in near:
+                return True
+            if stem[0] == "p" and (" is " in near or " was " in near or low[at - 1 : at] == "-"):
+                return True
+            at = low.find(stem, at + 1)
     return False

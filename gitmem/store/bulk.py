@@ -20,6 +20,7 @@ from gitmem.core.lineages import entity_key
 from gitmem.core.verdicts import Judgement, judge
 from gitmem.errors import GitmemError, LogBusy, Refused, RuleViolation
 from gitmem.store.cache import Cache
+from gitmem.store.collector import Seldom
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log, TipMoved
 from gitmem.store.readmodel import ReadModel
@@ -65,11 +66,12 @@ class Bulk:
         self._refused = refused
         self._appender.begin()
         done = 0
-        for part in self._chunks(drafts):
-            done += self._append(part)
-            if progress is not None:
-                progress("appending", done, 0)
-        self._settle()
+        with Seldom():
+            for part in self._chunks(drafts):
+                done += self._append(part)
+                if progress is not None:
+                    progress("appending", done, 0)
+            self._settle()
         return done
 
     def _chunks(self, drafts: Iterable[Draft]) -> Iterator[list[Draft]]:

@@ -7,7 +7,6 @@ hide a move of the log.
 
 from __future__ import annotations
 
-import gc
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from gitmem.core.history import Checker, Entry, Finding
 from gitmem.errors import BrokenHistory, GitFailed, Incomplete, LogBusy, NoLog
 from gitmem.store.batch import Facts, facts_of
 from gitmem.store.cache import Cache, CacheDoubt
+from gitmem.store.collector import Seldom
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log
 from gitmem.store.readmodel import ReadModel
@@ -125,12 +125,9 @@ class Upkeep:
             if os.path.exists(leftover):
                 os.unlink(leftover)
         cache = Cache.building(path)
-        # Millions of short-lived values and few cycles: the collector mostly walks what is alive (measured: a tenth).
-        often = gc.get_threshold()
-        gc.freeze()
-        gc.set_threshold(50_000, 20, 1_000)
         try:
-            findings = self._fill(cache, log, tip, without)
+            with Seldom():
+                findings = self._fill(cache, log, tip, without)
             if brought_back(findings) - without:
                 raise BroughtBack(brought_back(findings))
             cache.keep_findings(findings)
@@ -141,9 +138,6 @@ class Upkeep:
             if os.path.exists(path):
                 os.unlink(path)
             raise
-        finally:
-            gc.set_threshold(*often)
-            gc.unfreeze()
         opened = self.model.reopened()
         if opened is None:
             raise CacheDoubt("it went away as soon as it was built")

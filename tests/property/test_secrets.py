@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from secret_samples import CASES
 
-from gitmem.core import secrets
+from gitmem.core import secret_shapes, secrets
 
 #: What stands around a secret in a sentence or a line of code.
 around = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\"'`"), max_size=60)
@@ -48,6 +48,39 @@ def test_an_id_is_never_a_secret(number, form):
 @given(st.uuids(), st.sampled_from(["session {}", "token={}", "api_key: {}", "SECRET='{}'"]))
 def test_a_uuid_is_never_a_secret(uuid, form):
     assert secrets.scan("reasoning", form.format(uuid)) == []
+
+
+NEARLY = "pass pwd passphrase secret token key KEY_BASE api-key Bearer authorization Basic PRIVATE is was = : > -- -"
+pieces = st.sampled_from(
+    [
+        *(part for _, *parts in CASES for part in parts),
+        *NEARLY.split(),
+        *(" ", "\t", "\n", "\u2028", "x", "12", "hunter2!x", "https://a:b3c@d", "ſ", "\u212a"),
+    ]
+)
+
+
+@settings(max_examples=1000)
+@given(st.lists(pieces | st.text(max_size=3), max_size=12).map("".join))
+@example("the paſſword is hunter2!")
+@example("key" + "_base12'] \t \t= abcdefgh1234")
+def test_the_first_look_lets_nothing_pass_that_the_rules_would_find(text):
+    if secret_shapes.find(text):
+        assert secrets._is_suspicious(text)
+
+
+@given(cases, st.integers(0, 3))
+def test_a_text_that_was_clean_once_is_no_excuse_for_another(case, times):
+    _, opening, secret, closing = case
+    clean = "Removed because nobody asked for it: key."
+    for _ in range(times):
+        assert secrets.scan("reasoning", clean) == []
+    assert secrets.scan("reasoning", f"{clean}\n{opening}{secret}{closing}")
+    own = (("colour", "reddish", "reddish[0-9]{4}"),)
+    painted = "painted reddish1234"
+    assert secrets.scan("reasoning", painted) == []
+    assert [hit.kind for hit in secrets.scan("reasoning", painted, own)] == ["colour"]
+    assert secrets.scan("reasoning", painted) == []
 
 
 words = st.sampled_from("the token password secret key was removed before login because of an API change in v2".split())
