@@ -201,11 +201,6 @@ def hashes(fingerprint: object) -> tuple[int, ...]:
     )
 
 
-def is_known(fingerprint: object) -> bool:
-    """Say whether this gitmem can look the fingerprint up; one that it can't is newer, not empty."""
-    return type(fingerprint) is dict and fingerprint.get("algorithm") == ALGORITHM
-
-
 def share(fingerprint: object, lines: Iterable[str]) -> int:
     """Return how many percent of the fingerprint's lines are among `lines`, rounded down (0 to 100)."""
     return share_of_marks(fingerprint, marks(lines))

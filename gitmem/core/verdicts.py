@@ -24,11 +24,12 @@ from gitmem.core.lineages import Lineages, entity_key
 from gitmem.core.nodes import CLOSE, OPEN
 from gitmem.core.settled import TRUST_OF, Settled
 from gitmem.core.sight import ones
+from gitmem.core.vocabulary import VERDICTS
 
 #: Actions that are a person's alone (R7).
 PERSONAL = ("ratify", "resolve", "seal", "unseal")
 #: In what order decisions are shown, the worst first.
-_RANK = {"contested": 0, "rejected": 1, "reverted": 2, "reopened": 3, "active": 4, "removed": 5}
+_RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 _NAMED_MAX = 3
 
 

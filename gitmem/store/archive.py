@@ -16,19 +16,18 @@ from __future__ import annotations
 
 import codecs
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gitmem.core import canonical, characters, ids, objects, secrets
 from gitmem.core.events import NOBODY
 from gitmem.core.objects import ObjectFormat
-from gitmem.errors import Incomplete, LogBusy, Refused, Usage
+from gitmem.errors import Incomplete, Refused, Usage
 from gitmem.store import git
-from gitmem.store.lock import Lock, leftovers
+from gitmem.store.lock import leftovers
 from gitmem.store.log import TipMoved
 from gitmem.store.plumbing_log import WRITING, PlumbingLog, Reader, chunks
 from gitmem.store.repository import Repository, unwritable
-from gitmem.store.writing import TRIES_MAX
+from gitmem.store.writing import Tries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -384,8 +383,9 @@ class Archive:
         LogBusy, GitFailed; the archive was not changed then.
         """
         note = ""
-        with Lock(self.repository):
-            for attempt in range(TRIES_MAX):
+        with Tries(self.repository) as tries:
+            while True:
+                tries.begin()
                 check()
                 tip = self.tip()
                 reader = Reader(self.repository)
@@ -413,13 +413,11 @@ class Archive:
                     target = self._changed(reader, tip, {event_id: files}, stored, {})
                     self._ref.publish(stored, target, tip, "attach")
                 except TipMoved:
-                    time.sleep(os.urandom(1)[0] / 256 * min(0.05, 0.002 * 2**attempt))
                     continue
                 finally:
                     reader.close()
                 unlink(note)
                 return made
-        raise LogBusy(attempts=TRIES_MAX)
 
     def _store(self, offers: Sequence[Offer]) -> None:
         for one in offers:
@@ -438,8 +436,9 @@ class Archive:
         could be fast-forwarded. A lost lease means: fetch, join, again. Raises Incomplete, LogBusy, GitFailed.
         """
         theirs = {event_id: files for event_id, files in self._all(other).items() if not is_gone(event_id)}
-        with Lock(self.repository):
-            for attempt in range(TRIES_MAX):
+        with Tries(self.repository) as tries:
+            while True:
+                tries.begin()
                 tip = self.tip()
                 ours = self._all(tip) if tip else {}
                 changes: Held = {}
@@ -456,12 +455,10 @@ class Archive:
                     target = self._changed(reader, tip, changes, stored, {})
                     self._ref.publish_many(stored, target, tip, "join")
                 except TipMoved:
-                    time.sleep(os.urandom(1)[0] / 256 * min(0.05, 0.002 * 2**attempt))
                     continue
                 finally:
                     reader.close()
                 return target
-        raise LogBusy(attempts=TRIES_MAX)
 
     def without(self, is_gone: Callable[[str], bool]) -> Stripped | None:
         """Return the archive without what belongs to events of which `is_gone` says so; None: there is nothing."""

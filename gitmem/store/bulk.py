@@ -8,7 +8,6 @@ Another writer's append in between makes it start again from the cache.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 
@@ -18,13 +17,12 @@ from gitmem.core.events import STRUCTURAL, Event
 from gitmem.core.history import Entry
 from gitmem.core.lineages import entity_key
 from gitmem.core.verdicts import Judgement, judge
-from gitmem.errors import GitmemError, LogBusy, Refused, RuleViolation
+from gitmem.errors import GitmemError, Refused, RuleViolation
 from gitmem.store.cache import Cache
 from gitmem.store.collector import Seldom
-from gitmem.store.lock import Lock
 from gitmem.store.log import Log, TipMoved
 from gitmem.store.readmodel import ReadModel
-from gitmem.store.writing import TRIES_MAX, Appender
+from gitmem.store.writing import Appender, Tries
 
 #: So many appended events are kept in memory before the cache takes them in.
 SETTLE_FROM = 40_000
@@ -86,8 +84,9 @@ class Bulk:
             yield part
 
     def _append(self, drafts: list[Draft]) -> int:
-        with Lock(self._model.repository):
-            for attempt in range(TRIES_MAX):
+        with Tries(self._model.repository) as tries:
+            while True:
+                tries.begin()
                 state = self._standing()
                 decided = self._decide(state, drafts)
                 if not decided:
@@ -98,7 +97,6 @@ class Bulk:
                     self._open_log().publish_many(stored, entry.oid, self._tip, "import")
                 except TipMoved:
                     self._state = None  # it took in what was not appended
-                    time.sleep(os.urandom(1)[0] / 256 * 0.01 * (attempt + 1))
                     continue
                 self._tell()
                 self._waiting.append(entry)
@@ -109,7 +107,6 @@ class Bulk:
                 elif sum(len(one.events) for one in self._waiting) >= SETTLE_FROM:
                     self._settle()
                 return len(decided)
-        raise LogBusy(attempts=TRIES_MAX)
 
     def _tell(self) -> None:
         """Say what of this chunk was refused, once it is certain."""

@@ -209,12 +209,11 @@ def _chosen(cache: Cache, query: Query, order: str, limit: int) -> Iterator[tupl
             return
 
 
-def names_of(cache: Cache, name: str, scope: str | None = None, *, below: bool = True) -> list[tuple[str, str]]:
+def names_of(cache: Cache, name: str, *, below: bool = True) -> list[tuple[str, str]]:
     """Return the recorded (scope, folded name) pairs of an entity: every name of its lineage, and what lies below."""
     key = entity_key(name)
     found: dict[tuple[str, str], None] = {}
-    scopes = [scope] if scope is not None else ["", *cache.scopes()]
-    for its_scope in scopes:
+    for its_scope in ("", *cache.scopes()):
         for alias in cache.lineage_names(its_scope, key):
             if its_scope in cache.scopes_of(alias):
                 found[its_scope, alias] = None

@@ -16,6 +16,10 @@ from types import TracebackType
 
 from gitmem.store.repository import Repository, unwritable
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
 TIMEOUT_S = 10.0
 #: The first pause between two tries, and the longest one.
 PAUSE_S = (0.001, 0.05)
@@ -39,7 +43,7 @@ class Lock:
     def path(self) -> str:
         return self.repository.local_dir + "/lock"
 
-    def __enter__(self) -> Lock:
+    def __enter__(self) -> Self:
         self.repository.make_local_dir()
         try:
             self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from gitmem.core.history import Checker, Entry, Finding
-from gitmem.errors import BrokenHistory, GitFailed, Incomplete, LogBusy, NoLog
+from gitmem.errors import BrokenHistory, GitFailed, Incomplete, NoLog
 from gitmem.store.batch import Facts, facts_of
 from gitmem.store.cache import Cache, CacheDoubt
 from gitmem.store.collector import Seldom
@@ -103,7 +103,7 @@ class Upkeep:
         try:
             lock = BuildLock(self.model.repository)
             lock.__enter__()
-        except (OSError, GitFailed, LogBusy):
+        except (OSError, GitFailed):
             return self._in_memory(log, tip)
         try:
             again = None if always else self.model.reopened()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitmem.core.history import BREAKING, ERROR, WARNING, Checker, Entry, Finding, is_personal_review
-from gitmem.errors import GitmemError, NoLog, Refused
+from gitmem.errors import GitmemError, Refused
 from gitmem.store import ahead
 from gitmem.store.ahead import Ahead
 from gitmem.store.log import Condition, Log
@@ -90,7 +90,7 @@ def verify(
     if checkpoint and not full:
         try:
             checker = model.current().checker(repository.form)
-        except (NoLog, GitmemError):
+        except GitmemError:
             pass  # the cache can't be built from a damaged log: read everything and say what is wrong
         else:
             known = [checkpoint]

@@ -19,6 +19,7 @@ from gitmem.store.cache import Cache
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log, TipMoved
 from gitmem.store.readmodel import ReadModel
+from gitmem.store.repository import Repository
 
 #: With the advisory lock one try is enough; without one, eight writers needed 4-7 (measured).
 TRIES_MAX = 40
@@ -27,6 +28,28 @@ PAUSE_MAX_S = 0.05
 Decided = Sequence[tuple[Event, bytes]]
 #: Gives the signatures of events, by their ids.
 Sign = Callable[[Decided], dict[str, bytes]]
+
+
+class Tries(Lock):
+    """`with Tries(repository) as tries:` is a writer's turn, and the tries that it has: `tries.begin()` before each.
+
+    A try whose append lost against another writer is followed by the next one, which decides again.
+    """
+
+    __slots__ = ("_begun",)
+
+    def __init__(self, repository: Repository) -> None:
+        super().__init__(repository)
+        self._begun = 0
+
+    def begin(self) -> None:
+        """Begin a try, after a pause where the one before was lost. Raises LogBusy where there were enough."""
+        if self._begun >= TRIES_MAX:
+            held = "" if self.held else f" Another process holds {self.path}."
+            raise LogBusy(attempts=TRIES_MAX, lock=held)
+        if self._begun:
+            time.sleep(os.urandom(1)[0] / 256 * min(PAUSE_MAX_S, 0.002 * 2**self._begun))
+        self._begun += 1
 
 
 class Appender:
@@ -42,8 +65,9 @@ class Appender:
 
         Whatever `decide` or `sign` raises passes through, and nothing was written. Raises LogBusy, GitFailed.
         """
-        with Lock(self.model.repository) as lock:
-            for attempt in range(TRIES_MAX):
+        with Tries(self.model.repository) as tries:
+            while True:
+                tries.begin()
                 cache, tip = self._state()
                 decided = decide(cache)
                 if not decided:
@@ -52,13 +76,10 @@ class Appender:
                 try:
                     self._publish(stored, entry, tip)
                 except TipMoved:
-                    time.sleep(os.urandom(1)[0] / 256 * min(PAUSE_MAX_S, 0.002 * 2**attempt))
                     continue
                 if tip is not None:
                     self.model.applied([entry])
                 return entry
-            held = "" if lock.held else f" Another process holds {lock.path}."
-        raise LogBusy(attempts=TRIES_MAX, lock=held)
 
     def begin(self) -> bool:
         """Make sure that there is a log: append the root where there is none. Returns whether it did."""

@@ -12,8 +12,6 @@ Nothing redacted comes back with it: what a stale clone brings along is rewritte
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Mapping
 
 from gitmem.core import ids, objects, rewriting
@@ -21,15 +19,14 @@ from gitmem.core.events import Event
 from gitmem.core.history import Checker
 from gitmem.core.ids import short
 from gitmem.core.rewriting import Redactions, Rewriting
-from gitmem.errors import LogBusy, NoLog, RemoteRewound
+from gitmem.errors import NoLog, RemoteRewound
 from gitmem.store import git
 from gitmem.store.cache import Cache
-from gitmem.store.lock import Lock
 from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.repository import Repository
 from gitmem.store.upkeep import refusal
-from gitmem.store.writing import TRIES_MAX
+from gitmem.store.writing import Tries
 from gitmem.sync import purge
 from gitmem.sync.joins import FOUND_MAX
 from gitmem.sync.purge import Pending, Purged
@@ -191,9 +188,10 @@ def adopt(
     log has not moved then.
     """
     repository = model.repository
-    with Lock(repository):
+    with Tries(repository) as tries:
         recall(repository, log)
-        for attempt in range(TRIES_MAX):
+        while True:
+            tries.begin()
             tip = log.tip()
             proof = prove(repository, log, new, seen=seen, tip=tip, incoming=incoming)
             if not proof.holds:
@@ -221,12 +219,10 @@ def adopt(
             try:
                 _publish(log, repository, objects_, target, tip)
             except TipMoved:
-                time.sleep(os.urandom(1)[0] / 256 * min(0.05, 0.002 * 2**attempt))
                 continue
             move_tracking(repository, tracked)
             done.purged = settle(model, log, renote)
             return done
-    raise LogBusy(attempts=TRIES_MAX)
 
 
 def rewound(remote: str, what: str, lost: list[Event]) -> RemoteRewound:

@@ -11,13 +11,12 @@ from collections.abc import Callable
 from gitmem.core import objects
 from gitmem.core.events import Event
 from gitmem.core.history import Checker
-from gitmem.errors import LogBusy, NoLog
+from gitmem.errors import NoLog
 from gitmem.store.cache import Cache
-from gitmem.store.lock import Lock
 from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.upkeep import brought_back, refusal
-from gitmem.store.writing import TRIES_MAX
+from gitmem.store.writing import Tries
 
 #: How many events of what came are remembered; the rest is counted.
 FOUND_MAX = 1_000
@@ -55,14 +54,14 @@ def join(model: ReadModel, log: Log, other: str) -> str:
     `other` is the oid of a log commit whose objects are here. Equal or older: nothing happens. Newer: our ref
     moves to it. Else a join is appended. Raises BrokenHistory or Incomplete where either can't be read.
     """
-    with Lock(model.repository):
-        for _ in range(TRIES_MAX):
+    with Tries(model.repository) as tries:
+        while True:
+            tries.begin()
             tip = log.tip()
             try:
                 return onto(model, log, other, tip).tip
             except TipMoved:
                 continue
-    raise LogBusy(attempts=TRIES_MAX)
 
 
 def onto(

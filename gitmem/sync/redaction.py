@@ -8,8 +8,6 @@ cache and the notes are built anew, and the old objects go (`purge`).
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Iterable
 
 from gitmem.core import events, rewriting, rules
@@ -20,19 +18,17 @@ from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, VERSION
 from gitmem.errors import (
     GitFailed,
     Incomplete,
-    LogBusy,
     NewerFormat,
     RuleViolation,
 )
 from gitmem.store import listing
 from gitmem.store.archive import Archive
 from gitmem.store.cache import Cache
-from gitmem.store.lock import Lock
 from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.plumbing_log import WRITING
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.repository import SEEN_REFS, Repository
-from gitmem.store.writing import TRIES_MAX, Appender
+from gitmem.store.writing import TRIES_MAX, Appender, Tries
 from gitmem.sync import purge
 from gitmem.sync.purge import Pending, Purged
 
@@ -133,10 +129,11 @@ class Redactor:
     # --- the way ------------------------------------------------------------------------------
 
     def _take(self, order: Callable[[Cache], Order], mode: str, *, dry_run: bool) -> Redacted:
-        with Lock(self.repository) as lock:
+        with Tries(self.repository) as tries:
             if not dry_run:
                 recall(self.repository, self.log)
-            for attempt in range(TRIES_MAX):
+            while True:
+                tries.begin()
                 cache = self.model.current()
                 tip = cache.tip
                 wanted = order(cache)
@@ -162,14 +159,11 @@ class Redactor:
                 try:
                     self.log.publish_many([*work.objects, *stored], entry.oid, tip, "redact")
                 except TipMoved:
-                    time.sleep(os.urandom(1)[0] / 256 * min(0.05, 0.002 * 2**attempt))
                     continue
                 done.tip, done.event = entry.oid, decided.appends[-1][0].id
                 move_tracking(self.repository, tracked)
                 done.purged = self.finish()
                 return done
-            held = "" if lock.held else f" Another process holds {lock.path}."
-        raise LogBusy(attempts=TRIES_MAX, lock=held)
 
     def finish(self) -> Purged | None:
         """Bring everything that is derived in step with the log, and purge what is left to purge; None: nothing was."""

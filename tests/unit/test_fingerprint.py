@@ -177,11 +177,6 @@ def test_a_field_of_another_shape_or_a_newer_algorithm_is_found_nowhere(field: o
     assert fingerprint.share(field, CODE) == 0
 
 
-def test_a_newer_algorithm_is_told_from_an_empty_one() -> None:
-    assert not fingerprint.is_known({"algorithm": "lines-9", "hashes": []})
-    assert fingerprint.is_known(fingerprint.sketch(CODE))
-
-
 @pytest.mark.parametrize(
     "path",
     [
