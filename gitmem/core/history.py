@@ -166,6 +166,10 @@ class Checker:
         """
         self.commits += 1
         form = self.form
+        if len(files) == 1 and tree and not damaged:
+            entry = self._everyday(oid, commit, tree, files)
+            if entry is not None:
+                return entry
         if damaged:
             what = "commit" if damaged[0] == oid else "object"
             self._broken("object-hash", f"{what} {damaged[0][:12]} is damaged: it is not what its name says", oid)
@@ -230,6 +234,36 @@ class Checker:
         clock = self._place(oid, good, floor, len(good) + bad)
         self._places[oid] = (clock, time)
         return Entry(oid, parents, clock, time, good, signatures)
+
+    def _everyday(self, oid: str, commit: bytes, tree: bytes, files: dict[str, bytes | None]) -> Entry | None:
+        """Return the entry of a commit of one good event on one parent; None where it may be anything else.
+
+        What is rendered anew from the event has the same bytes, so no part of the commit has to be looked at: that
+        takes half of the time of `add`, which says what is wrong with any other commit.
+        """
+        (name, data), size = next(iter(files.items())), self.form.hex_size
+        if not data or len(name) != _EVENT_NAME or name[ids.LENGTH :] != objects.EVENT_SUFFIX:
+            return None
+        parent = commit[13 + size : 13 + 2 * size].decode("ascii", "replace")
+        place = self._places.get(parent, UNKNOWN_PLACE)
+        begins = b"100644 %s\0" % name.encode("utf-8", "replace")
+        if place is UNKNOWN_PLACE or not tree.startswith(begins) or len(tree) != len(begins) + self.form.digest_size:
+            return None
+        try:
+            event = events.parse(data)
+        except events.Malformed:
+            return None
+        tree_oid = commit[5 : 5 + size].decode("ascii", "replace")
+        if event.id != name[: ids.LENGTH] or event.clock != place[0] + 1:
+            return None
+        if objects.event_commit(tree_oid, parent, (event,)) != commit:
+            return None
+        if event.newer:
+            self.newer += 1
+        self._remember(oid, event)
+        time = objects.seconds(event.recorded_at)
+        self._places[oid] = (event.clock, time)
+        return Entry(oid, (parent,), event.clock, time, [(event, data)])
 
     def _read_events(
         self, oid: str, names: list[tuple[str, str]], files: dict[str, bytes | None]
@@ -400,6 +434,8 @@ def accept(findings: Iterable[Finding], reviews: Iterable[Event]) -> None:
                     finding.accepted = review.id
 
 
+#: How long the name of an event's file is.
+_EVENT_NAME = ids.LENGTH + len(objects.EVENT_SUFFIX)
 _SUFFIXES = (objects.EVENT_SUFFIX, objects.SIGNATURE_SUFFIX, objects.TOMBSTONE_SUFFIX)
 #: What a tree may hold of one event: itself, itself signed, or its tombstone.
 _HOLDINGS = (

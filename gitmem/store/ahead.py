@@ -13,6 +13,7 @@ import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,40 +48,46 @@ def is_worthwhile(repository: Repository) -> bool:
 class Ahead:
     """The values of `make()`, made by another process, in order.
 
-    `result` is what `finish()` returned over there after the last value (None before). Closing it, or leaving the
-    iteration early, ends the worker.
+    `result` is what `finish()` returned after the last value (None before). Closing it, or leaving the iteration early,
+    ends the worker. Where there can be no worker, or it is killed, `make()` is called here for what is missing: it
+    must give the same values in the same order each time.
     """
 
     def __init__(self, make: Callable[[], Iterable[Any]], finish: Callable[[], object] = lambda: None) -> None:
         self.result: object = None
+        self._make, self._finish = make, finish
         self._read, write = os.pipe()
-        self._pid = os.fork()
+        try:
+            self._pid = os.fork()
+        except OSError:  # no process, or no memory for one
+            self._pid = -1
         if self._pid == 0:
             os.close(self._read)
             _work(make, finish, write)
         os.close(write)
 
     def __iter__(self) -> Iterator[Any]:
+        done = 0
         try:
             with os.fdopen(self._read, "rb", buffering=1 << 20) as pipe:
-                while True:
-                    head = pipe.read(9)
-                    if len(head) < 9:
-                        raise RuntimeError("a worker process ended before its work")
-                    data = pipe.read(int.from_bytes(head[1:], "big"))
-                    if head[:1] == _VALUE:
+                while (message := _message(pipe)) is not None:
+                    kind, data = message
+                    if kind == _VALUE:
                         yield marshal.loads(data)
-                    elif head[:1] == _RESULT:
+                        done += 1
+                    elif kind == _RESULT:
                         self.result = pickle.loads(data)
                         return
                     else:
                         raise pickle.loads(data)
         finally:
             self._end()
+        yield from islice(self._make(), done, None)
+        self.result = self._finish()
 
     def _end(self) -> None:
-        if self._pid:
-            pid, self._pid = self._pid, 0
+        pid, self._pid = self._pid, -1
+        if pid > 0:
             try:
                 os.kill(pid, signal.SIGTERM)
             except ProcessLookupError:
@@ -103,6 +110,16 @@ def _work(make: Callable[[], Iterable[Any]], finish: Callable[[], object], write
         status = 0
     finally:
         os._exit(status)
+
+
+def _message(pipe: Any) -> tuple[bytes, bytes] | None:
+    """Return the next message of the worker, None where it ended without saying that it was done."""
+    head = pipe.read(9)
+    if len(head) < 9:
+        return None
+    size = int.from_bytes(head[1:], "big")
+    data = pipe.read(size)
+    return (head[:1], data) if len(data) == size else None
 
 
 def _send(pipe: Any, kind: bytes, data: bytes) -> None:

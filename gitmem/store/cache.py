@@ -162,11 +162,17 @@ class Cache:
         db.execute("BEGIN")
         cache = cls(db, path)
         cache._create()
+        # The words of so much text are sorted in memory before they are written: a third less time than in pieces.
+        cache._sort_words(32 << 20)
         return cache
+
+    def _sort_words(self, size: int) -> None:
+        self.db.execute("INSERT INTO words(words, rank) VALUES ('hashsize', ?)", (size,))
 
     def put_in_place(self, path: str) -> None:
         """Finish a cache that was being built and make it the one at `path`. Closes it."""
         assert self.path is not None
+        self._sort_words(1 << 20)  # SQLite's own default
         self._set("boot", "")  # this file is made durable below
         self.db.execute("COMMIT")
         self.db.execute("PRAGMA locking_mode=NORMAL")

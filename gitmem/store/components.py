@@ -22,7 +22,11 @@ NAMES_MAX = 4096
 
 def event_of(event_id: str, body: bytes, redacted: str) -> Event:
     """Return the event of a row. Its bytes were checked when they came in."""
-    return Event(event_id, json.loads(body), redacted=redacted)
+    return Event(event_id, _decode(str(body, "utf-8"))[0], redacted=redacted)
+
+
+# `json.loads` without its guesses at the encoding.
+_decode = json.JSONDecoder().raw_decode
 
 
 def lineage_names(db: sqlite3.Connection, scope: str, key: str, without: Collection[int] = ()) -> list[str]:
