@@ -24,7 +24,7 @@ from gitmem.store.components import ID_BITS, birth_trust, event_of
 #: From one in so many components on, they are judged in one pass over the table instead of one query each.
 SCAN_FROM = 3
 #: How many values a row of `judged`, of `waiting` and of `closed` has.
-JUDGED_WIDTH, WAITING_WIDTH, CLOSED_WIDTH = 6, 2, 7
+JUDGED_WIDTH, WAITING_WIDTH, CLOSED_WIDTH, DECISION_WIDTH = 6, 2, 7, 12
 #: Rows are inserted so many at a time.
 INSERT_FROM = 5000
 
@@ -68,6 +68,7 @@ def _facts(event: Event, body: bytes, signature: bytes | None) -> tuple[object, 
         _text(fields.get("changeset_id")),
         event.recorded_at,
         event.valid_from or None,
+        _text(fields.get("valid_to")),
         source,
     )
     indexed: tuple[str, ...] | None = None
@@ -355,7 +356,7 @@ class Batch:
 
     def _insert(self) -> None:
         self._insert_names()
-        self.db.executemany(f"INSERT INTO events VALUES ({','.join('?' * 19)})", self._rows)
+        self.db.executemany(f"INSERT INTO events VALUES ({','.join('?' * 20)})", self._rows)
         self.db.executemany("INSERT OR IGNORE INTO refs VALUES (?, ?, ?)", self._refs)
         self.db.executemany(
             "INSERT INTO words(rowid, entity, approach, reasoning, rest) VALUES (?, ?, ?, ?, ?)", self._words

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gitmem.store.found import Found
 
 #: Raise it whenever a table, or what is put into one, changes: every cache is then rebuilt.
-SCHEMA = 7
+SCHEMA = 8
 FILE_NAME = "cache.sqlite"
 #: What stands beside it (`store/found.py`).
 FOUND_NAME = "found.sqlite"
@@ -49,7 +49,7 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE events(
   n INTEGER PRIMARY KEY, id TEXT NOT NULL, kind TEXT NOT NULL, word TEXT NOT NULL, scope TEXT NOT NULL,
   key TEXT NOT NULL, akey TEXT NOT NULL, author TEXT NOT NULL, agent TEXT, session_id TEXT, changeset_id TEXT,
-  recorded_at TEXT NOT NULL, valid_from TEXT, source TEXT, component INTEGER, log_oid TEXT NOT NULL,
+  recorded_at TEXT NOT NULL, valid_from TEXT, valid_to TEXT, source TEXT, component INTEGER, log_oid TEXT NOT NULL,
   redacted TEXT NOT NULL, newer INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE TABLE refs(target TEXT, n INTEGER, field TEXT, PRIMARY KEY(target, n, field)) WITHOUT ROWID;
 CREATE TABLE names(key TEXT, scope TEXT, component INTEGER, PRIMARY KEY(key, scope)) WITHOUT ROWID;
@@ -85,6 +85,8 @@ CREATE INDEX events_component ON events(component) WHERE component IS NOT NULL;
 CREATE INDEX events_changeset ON events(changeset_id) WHERE changeset_id IS NOT NULL;
 CREATE INDEX events_session ON events(session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX events_source ON events(source) WHERE source IS NOT NULL;
+CREATE INDEX events_at ON events(COALESCE(valid_from, recorded_at), component);
+CREATE INDEX events_ends ON events(valid_to, component) WHERE valid_to IS NOT NULL;
 CREATE INDEX events_kind ON events(kind, n) WHERE kind <> 'change';
 CREATE INDEX names_component ON names(component);
 CREATE INDEX decisions_component ON decisions(component);
@@ -687,7 +689,7 @@ class Cache:
             (
                 "events",
                 "n, id, kind, word, scope, key, akey, author, agent, session_id, changeset_id, recorded_at, "
-                "valid_from, source, log_oid, redacted, newer, body",
+                "valid_from, valid_to, source, log_oid, redacted, newer, body",
             ),
             ("refs", "target, n, field"),
             ("names", "key, scope"),

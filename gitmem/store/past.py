@@ -5,8 +5,8 @@ it was recorded) until its `valid_to`. `known_at` asks what was believed then: w
 log that ended in some tip held. Both together ask what was then believed to hold at a time.
 
 A verdict is a function of the set of a component's events, so the past is the same function of a smaller set. It is
-worked out for the components that are asked about and stored nowhere; a component that lies wholly on one side
-of the moment is not judged at all. The cache of everyday answers never comes here.
+worked out for the components that are asked about and stored nowhere; a component whose events all count
+is not judged at all, so that a summary costs what has happened since. The cache of everyday answers never comes here.
 
 Three things are never undone by looking back. What is sealed, muted or redacted now stays hidden. With `as_of` alone,
 what is retracted now never held: a retraction says that an event should not have been, and isn't a later
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from gitmem.core import entities
 from gitmem.core.events import Event
@@ -29,8 +30,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.store.repository import Repository
 
-#: The member `valid_to` as it stands in canonical bytes. Within a string the quotes would be escaped.
-_VALID_TO = b'"valid_to":'
+#: A row of `decisions`, as `batch.judged_rows` yields it.
+_COLUMNS = "component, scope, names, entity_path, approach, akey, verdict, trust, standing, against, since, events"
 
 
 class Moment:
@@ -75,11 +76,24 @@ class Moment:
             values.append(json.dumps(sorted(self.unknown)))
         if self.as_of:
             terms.append(f"COALESCE({alias}.valid_from, {alias}.recorded_at) <= ?")
-            # Few events end: only in those is the body read as JSON.
-            ends = f"json_extract(CAST({alias}.body AS TEXT), '$.valid_to')"
-            terms.append(f"(instr({alias}.body, ?) = 0 OR {ends} > ?)")
-            values += [self.as_of, _VALID_TO, self.as_of]
+            terms.append(f"({alias}.valid_to IS NULL OR {alias}.valid_to > ?)")
+            values += [self.as_of, self.as_of]
         return " AND ".join(terms), tuple(values)
+
+    def exceptions(self) -> list[tuple[str, object]]:
+        """Return what keeps an event from counting, as (condition on `events e`, its value): any of these does.
+
+        The opposite of `condition`, one index each (but for what was recorded later, which is looked for).
+        """
+        found: list[tuple[str, object]] = []
+        if self.known_at:
+            found.append(("e.recorded_at > ?", self.known_at))
+        if self.unknown is not None:
+            found.append(("e.id IN (SELECT value FROM json_each(?))", json.dumps(sorted(self.unknown))))
+        if self.as_of:
+            found.append(("COALESCE(e.valid_from, e.recorded_at) > ?", self.as_of))
+            found.append(("e.valid_to <= ?", self.as_of))
+        return found
 
 
 def not_reached(repository: Repository, tip: str, known: str) -> frozenset[str]:
@@ -110,7 +124,7 @@ class Past(Cache):
         # component -> its decisions, in the columns of the table; n -> (effect, reason, trust) where not as born
         self._decisions: dict[int, list[tuple[object, ...]]] = {}
         self._judged: dict[int, dict[int, tuple[str, str, str]]] = {}
-        self._all: list[tuple[object, ...]] | None = None
+        self._apart: dict[int, list[tuple[object, ...]]] | None = None
         self._later: list[int] | None = None
 
     # --- what counts --------------------------------------------------------------------------
@@ -149,7 +163,7 @@ class Past(Cache):
             for row in batch.judged_rows(self.db, component, counted):
                 if len(row) == batch.JUDGED_WIDTH:
                     judged[row[0]] = (str(row[1]), str(row[2]), str(row[3]))  # type: ignore[index]
-                elif len(row) != batch.WAITING_WIDTH:
+                elif len(row) == batch.DECISION_WIDTH:
                     found.append(row)
         self._decisions[component] = found
         return found
@@ -169,16 +183,12 @@ class Past(Cache):
         members = self._members(component)
         ids = {event.id for event in self._counting([event for _, event in members])}
         for row in batch.judged_rows(self.db, component, [member for member in members if member[1].id in ids]):
-            if len(row) in (batch.JUDGED_WIDTH, batch.WAITING_WIDTH):
+            if len(row) != batch.DECISION_WIDTH:
                 return  # the decisions come first
             yield row
 
     def _stored(self, component: int) -> list[tuple[object, ...]]:
-        return self.db.execute(
-            "SELECT component, scope, names, entity_path, approach, akey, verdict, trust, standing, against, since, "
-            "events FROM decisions WHERE component = ?",
-            (component,),
-        ).fetchall()
+        return self.db.execute(f"SELECT {_COLUMNS} FROM decisions WHERE component = ?", (component,)).fetchall()
 
     def standing_of(self, n: int, component: int | None, event: Event) -> tuple[str, str, str]:
         """Return the effect of an event at the moment, its reason, and its trust."""
@@ -207,12 +217,14 @@ class Past(Cache):
         return self._counting(super().component_events(numbers))
 
     def counts(self, scope: str = "") -> dict[str, int]:
-        found: dict[str, int] = {}
-        for row in self._everywhere():
-            if entities.sees(scope, str(row[1])):
-                verdict = str(row[6])
-                found[verdict] = found.get(verdict, 0) + 1
-        return found
+        found = super().counts(scope)
+        for component, rows in self._judged_apart().items():
+            for several, more in ((self._stored(component), -1), (rows, 1)):
+                for row in several:
+                    if entities.sees(scope, str(row[1])):
+                        verdict = str(row[6])
+                        found[verdict] = found.get(verdict, 0) + more
+        return {verdict: number for verdict, number in found.items() if number}
 
     def decisions_of(self, names: Sequence[tuple[str, str]]) -> list[StoredDecision]:
         wanted = set(names)
@@ -224,44 +236,63 @@ class Past(Cache):
         ]
 
     def decisions_worst(self, limit: int, scope: str = "") -> list[StoredDecision]:
-        rows = [row for row in self._everywhere() if entities.sees(scope, str(row[1]))]
         found: list[tuple[object, ...]] = []
         for verdict in ("contested", "rejected", "reverted", "reopened"):
-            mine = [row for row in rows if row[6] == verdict]
+            seen = (row for row in self._with(verdict) if entities.sees(scope, str(row[1])))
+            mine = list(islice(seen, limit - len(found)))
+            mine += [
+                row
+                for rows in self._judged_apart().values()
+                for row in rows
+                if row[6] == verdict and entities.sees(scope, str(row[1]))
+            ]
             mine.sort(key=lambda row: str(row[8]))
             mine.sort(key=lambda row: str(row[10]), reverse=True)
-            found += mine
-        return [self._decided(row) for row in found[:limit]]
+            found += mine[: limit - len(found)]
+            if len(found) >= limit:
+                break
+        return [self._decided(row) for row in found]
 
     def decisions_with(self, verdict: str) -> list[StoredDecision]:
-        return [self._decided(row) for row in self._everywhere() if row[6] == verdict]
+        apart = [row for rows in self._judged_apart().values() for row in rows if row[6] == verdict]
+        return [self._decided(row) for row in (*self._with(verdict), *apart)]
 
-    def _everywhere(self) -> list[tuple[object, ...]]:
-        """Return the decisions of every component that has any event that counts."""
-        if self._all is None:
-            self._all = list(self._each())
-        return self._all
-
-    def _each(self) -> Iterator[tuple[object, ...]]:
-        condition, values = self.counted
-        mixed: set[int] = set()
-        whole: set[int] = set()
-        for component, number, total in self.db.execute(
-            f"SELECT e.component, SUM({condition}), COUNT(*) FROM events e WHERE e.component IS NOT NULL "
-            "GROUP BY e.component",
-            values,
+    def _with(self, verdict: str) -> Iterator[tuple[object, ...]]:
+        """Yield the decisions of one verdict that stand as they did then, the newest first."""
+        apart = self._judged_apart()
+        for row in self.db.execute(
+            f"SELECT {_COLUMNS} FROM decisions WHERE verdict = ? ORDER BY since DESC, standing", (verdict,)
         ):
-            if number:
-                (whole if number == total else mixed).add(component)
+            if row[0] not in apart:
+                yield row
+
+    def _judged_apart(self) -> dict[int, list[tuple[object, ...]]]:
+        """Return what stood then in each component that stands otherwise now, or may."""
+        if self._apart is None:
+            self._apart = {component: list(self._decisions_of(component)) for component in sorted(self._touched())}
+        return self._apart
+
+    def _touched(self) -> set[int]:
+        """Return the components that hold an event which doesn't count."""
+        found: set[int] = set()
+        for condition, value in self.moment.exceptions():
+            found |= {
+                row[0]
+                for row in self.db.execute(
+                    f"SELECT DISTINCT e.component FROM events e WHERE {condition} AND e.component IS NOT NULL", (value,)
+                )
+            }
+        if self.db.execute("SELECT 1 FROM aliases LIMIT 1").fetchone() is None:
+            return found
         # A rename that doesn't count yet joins nothing: what it joins now is judged apart.
+        condition, values = self.counted
         for scope, key in self.db.execute(
             f"SELECT DISTINCT a.scope, a.a FROM aliases a JOIN events e ON e.n = a.n WHERE NOT ({condition})", values
         ).fetchall():
             touched = [pair for pair in self.names_below(key) if scope in ("*", pair[0])]
             touched += [(its, key) for its in self.scopes_of(key) if scope in ("*", its)]
-            mixed |= self.components_of(touched)
-        for component in sorted(whole | mixed):
-            yield from self._decisions_of(component) if component in mixed else self._stored(component)
+            found |= self.components_of(touched)
+        return found
 
     def _decided(self, row: tuple[object, ...]) -> StoredDecision:
         given = (*row[1:5], *row[6:12], row[5])
@@ -303,10 +334,13 @@ class Past(Cache):
         ]
 
     def event_count(self, scope: str = "") -> int:
-        condition, values = self.counted
         more, given = listing.scope_predicate(scope, all_scopes=False)
-        where = f"{condition} AND {more}" if more else condition
-        return int(self.db.execute(f"SELECT COUNT(*) FROM events e WHERE {where}", (*values, *given)).fetchone()[0])
+        parts, values = [], []
+        for condition, value in self.moment.exceptions():
+            parts.append(f"SELECT e.n FROM events e WHERE {condition}{f' AND {more}' if more else ''}")
+            values += [value, *given]
+        left_out = self.db.execute(f"SELECT COUNT(*) FROM ({' UNION '.join(parts)})", values).fetchone()[0]
+        return super().event_count(scope) - int(left_out)
 
 
 # --- rows for people --------------------------------------------------------------------------

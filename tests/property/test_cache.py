@@ -126,6 +126,9 @@ def worlds(draw: st.DrawFn) -> World:
                 fields["renamed_from"] = draw(st.sampled_from(ENTITIES))
             if known and change == "supersede":
                 fields["supersedes"] = [draw(st.sampled_from(known))]
+            if draw(st.integers(0, 4)) == 0:
+                times = st.integers(0, 15).map(lambda second: f"2026-01-01T00:00:{second:02d}.000000Z")
+                fields["valid_from"], fields["valid_to"] = sorted((draw(times), draw(times)))
         world.append(clone, {**fields, "after": after})
     for clone in range(1, len(world.tips)):
         world.join(0, clone)
