@@ -128,6 +128,12 @@ class Memory:
 
         return reviewing.review(self.desk, everything=everything, all_scopes=all_scopes)
 
+    def waiting(self) -> tuple[int, str]:
+        """Return how much waits for a person here, and since when the oldest of it does; nothing for anyone else."""
+        from gitmem.cases import reviewing
+
+        return reviewing.waiting(self.desk)
+
     def ratify_all(
         self,
         token: str,

@@ -45,6 +45,16 @@ def review(desk: Desk, *, everything: bool = False, all_scopes: bool = False) ->
     return found
 
 
+def waiting(desk: Desk) -> tuple[int, str]:
+    """Do what `Memory.waiting` says."""
+    from gitmem.store import channel, reviews
+
+    cache = desk.model.opened
+    if cache is None or channel.detect(desk.environ).channel != "human":
+        return 0, ""
+    return reviews.length(cache, desk.scope())
+
+
 def ratify_all(
     desk: Desk,
     token: str,

@@ -45,7 +45,7 @@ def log(
         io.show(_drawn(list(presenters.events(listing)), _width(io), oneline=oneline), paged=True)
     else:
         io.show(entries.log(presenters.events(listing), _width(io), oneline=oneline), paged=True)
-    return _noted(memory, io)
+    return _noted(memory, io, queue=True)
 
 
 def _drawn(events: list[dict[str, Any]], width: int, *, oneline: bool) -> Iterable[Line]:
@@ -124,7 +124,7 @@ def prior(
 
     asked = entity or (f'"{about}"' if about else "these lines")
     io.show(standings.prior(answer, asked), paged=True)
-    return _noted(memory, io)
+    return _noted(memory, io, queue=True)
 
 
 def blame(
@@ -270,8 +270,17 @@ def _width(io: Io) -> int:
     return io.width if io.terminal else 0
 
 
-def _noted(memory: Memory, io: Io) -> int:
-    """Say what a reader should know besides the answer (events that are newer, or can't be read); return 0."""
+def _noted(memory: Memory, io: Io, *, queue: bool = False) -> int:
+    """Say what a reader should know besides the answer (events that are newer, or can't be read); return 0.
+
+    With `queue`, a person at a terminal is also told how much waits for them, in a line.
+    """
     for notice in memory.notices():
         io.warn(notice)
+    if queue and io.terminal and io.err.isatty():
+        count, oldest = memory.waiting()
+        if count:
+            from gitmem.cli import standings
+
+            io.tell_last(Line(("", f"{standings.waiting(count, oldest)}: git decisions review")))
     return 0

@@ -39,6 +39,7 @@ class Io:
         self.environ = environ
         self.terminal = terminal
         self._pager: Popen[str] | None = None
+        self._last: list[Line] = []
 
     @classmethod
     def standard(cls) -> Io:
@@ -79,6 +80,10 @@ class Io:
         """Write lines to stderr, plain."""
         self.err.write(joined(lines))
 
+    def tell_last(self, line: Line) -> None:
+        """Write a line to stderr once everything else is out and a pager is left."""
+        self._last.append(line)
+
     def warn(self, text: str) -> None:
         self.err.write(f"warning: {visible(text)}\n")
 
@@ -107,6 +112,9 @@ class Io:
             finally:
                 _wait(pager)
         self.out.flush()
+        last, self._last = self._last, []
+        if last:
+            self.tell(*last)
         self.err.flush()
 
     def _paged(self) -> TextIO:

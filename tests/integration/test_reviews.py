@@ -517,3 +517,20 @@ def test_an_override_names_its_session_and_the_closing_goes_on_standing(person, 
     assert verdicts(person("status", "users.card", "--json")) == {"": "rejected"}
     marks = person("show", rejected, "--json").json["marks"]
     assert [mark["kind"] for mark in marks] == ["override", "override"]
+
+
+def test_at_a_terminal_a_person_is_told_how_much_waits_where_they_look_anyway(person, agent, cli, repo):
+    agent("reject", "users.a", "--approach", "md5", "-r", "Too weak.")
+    line = "1 thing for a person to decide, the oldest since "
+    env = {"NO_COLOR": "1", "GIT_PAGER": "sed -e 's/^/|/'"}
+    for asked in (("log",), ("prior", "users.a"), ("status",)):
+        said = cli(*asked, cwd=repo, tty="all", env=env).stdout
+        assert line in said, asked
+        last = said.rstrip().splitlines()[-1]
+        if asked[0] != "status":
+            assert last.startswith(line) and last.endswith("git decisions review")  # after the pager, and not in it
+    for how in ({"tty": True}, {"tty": "all", "env": env | AGENT}, {}):
+        assert line not in cli("log", cwd=repo, **how).stdout  # nobody is there, or no person
+    assert line not in cli("log", "--json", cwd=repo, tty=True).stdout
+    person("review", "--ratify-all", person("review", "--json").json["token"], *WHY)
+    assert line not in cli("log", cwd=repo, tty="all", env=env).stdout

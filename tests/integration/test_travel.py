@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from taken_out import SECRET, found_in, is_sound, record
 from travelling import REF, SEEN, a_hub, clones_that_share, objects_of, said, script_at, state_of, tip, two_clones  # noqa: F401
+
+from gitmem.core.drafts import Draft
+from gitmem.memory import Memory
 
 # --- there and back ---------------------------------------------------------------------------
 
@@ -485,3 +489,64 @@ def test_two_formats_of_objects_are_told_apart(clones, hub, make_repo, cli, git)
     for command in ("fetch", "push"):
         assert "another hash" in said(cli, repo, command, code=30)["message"]
     assert state_of(git, repo) == before
+
+
+# --- decisions that parted -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept", ["closing", "opening"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_one_rejects_the_other_adopts_both_offline_and_a_resolve_settles_it_on_both(
+    kept, first, shared, cli, git, monkeypatch
+):
+    """In either order of syncing, with the clocks a day apart: contested on both, the same tip, explained, settled."""
+    one, two, _ = shared
+    way = ("--approach", "own table")
+    closing = record(cli, one, "reject", "users.card", *way, "-r", "PCI.")
+    tomorrow = time.time() + 86400  # a clock is what an event says; nothing is decided by it
+    with monkeypatch.context() as patched:
+        patched.setattr("gitmem.cases.desk.time.time", lambda: tomorrow)
+        memory = Memory.open(str(two))
+        fields = {"entity_path": "users.card", "change_type": "add", "approach": way[1], "reasoning": "Faster."}
+        opening = memory.record(Draft("change", fields)).rows[0].event.id
+        memory.close()
+    order = [one, two] if first == 0 else [two, one]
+    for repo in (*order, order[0]):
+        said(cli, repo, "sync")
+    assert tip(git, one) == tip(git, two)
+    for repo in (one, two):
+        (decision,) = said(cli, repo, "status", "users.card")["decisions"]
+        assert (decision["verdict"], decision["standing"], decision["against"]) == ("contested", closing, [opening])
+        (item,) = said(cli, repo, "review")["items"]
+        assert item["why"] == "contested" and set(item["if_kept"]) == {closing, opening}
+        text = cli("status", "users.card", cwd=repo).stdout + cli("review", cwd=repo).stdout
+        assert "contested" in text and closing[:8] in text and opening[:8] in text
+        assert f"git decisions resolve users.card --keep {closing[:8]}" in text
+    settler, other = order
+    keep = {"closing": closing, "opening": opening}[kept]
+    said(cli, settler, "resolve", "users.card", "--keep", keep[:8], "-r", "We talked.", tty=True)
+    said(cli, settler, "sync")
+    said(cli, other, "sync")
+    assert tip(git, one) == tip(git, two)
+    for repo in (one, two):
+        (decision,) = said(cli, repo, "status", "users.card")["decisions"]
+        assert decision["verdict"] == {"closing": "rejected", "opening": "active"}[kept]
+        assert said(cli, repo, "review")["items"] == []
+        is_sound(git, cli, repo)
+
+
+def test_signatures_and_an_accepted_file_travel_and_both_clones_say_the_same(shared, cli, git, tmp_path):
+    one, two, _ = shared
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
+    (tmp_path / "allowed").write_text("ada@example.org " + (tmp_path / "key.pub").read_text())
+    for repo in (one, two):
+        git("config", "user.signingKey", tmp_path / "key", cwd=repo)
+        git("config", "gpg.ssh.allowedSignersFile", tmp_path / "allowed", cwd=repo)
+    signed = said(cli, one, "reject", "users.card", "-r", "PCI.", "--sign", tty=True)["events"][0]
+    assert signed["signature"]["state"] == "good"
+    said(cli, two, "record", "users.zip", "add", "-r", "Letters.", tty=True)
+    for repo in (one, two, one):
+        said(cli, repo, "sync")
+    for repo in (one, two):
+        assert said(cli, repo, "show", signed["id"])["event"]["signature"] == signed["signature"]
+        assert said(cli, repo, "verify")["signatures"] == 1
