@@ -558,9 +558,9 @@ def _sp_rename(at: _Cursor, found: list[Statement]) -> None:
 
 # Blanks, then a word, or a character that is looked at in code. Neither part can be matched in two ways, and both
 # are possessive: each character is looked at once.
+# A word is told by what it is not, in ASCII: naming all the rest takes the compiler four milliseconds.
 _NEXT = re.compile(
-    r"([ \t\r\n\x0b\x0c]*+)(?:([^\W\d][\w$#\x80-\U0010ffff]*+|[\x80-\U0010ffff][\w$#\x80-\U0010ffff]*+)|(.)|)",
-    re.DOTALL,
+    r"([ \t\r\n\x0b\x0c]*+)(?:([^\x00-@\[-\^`{-\x7f][^\x00-\x22\x25-/:-@\[-\^`{-\x7f]*+)|(.)|)", re.DOTALL
 )
 _QUOTES = {'"': '"', "`": "`", "[": "]"}
 #: Comments that say which way the statements below them lead, as the tools that read them spell it.
