@@ -38,7 +38,8 @@ if TYPE_CHECKING:
         Steps,
         Travelled,
     )
-    from gitmem.core.calls import Answer, Call, Edit
+    from gitmem.core.additions import Addition
+    from gitmem.core.calls import Answer, Call
     from gitmem.core.drafts import Draft, Writer
     from gitmem.core.policy import Policy
     from gitmem.core.query import Query
@@ -514,11 +515,11 @@ class Memory:
 
     # --- the gate --------------------------------------------------------------------------------------
 
-    def judge(self, call: Call, edits: Sequence[Edit]) -> Answer:
-        """Return what an agent is answered that is about to make `edits`, all in this repository."""
+    def judge(self, call: Call, changed: Sequence[Addition]) -> Answer:
+        """Return what an agent is answered that is about to change files of this repository."""
         from gitmem.cases import gating
 
-        return gating.judge(self.desk, call, edits)
+        return gating.judge(self.desk, call, changed)
 
     def gate_staged(self) -> Gated:
         """Return what the gate says of what the index would commit."""

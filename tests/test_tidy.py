@@ -143,7 +143,9 @@ def against_the_layers(module: str, tree: ast.Module) -> list[str]:
         elif own == "front":
             if other == "front" and name.split(".")[1] != module.split("/")[0]:
                 broken.append(f"{module}:{line} a front end imports another: {name}")
-            if other in ("store", "sync", "cases") and not name.startswith("gitmem.cases.results."):
+            # `results` are values; `glancing` is what a hook loads instead of Memory, to let an edit pass.
+            free = ("gitmem.cases.results.", "gitmem.cases.glancing")
+            if other in ("store", "sync", "cases") and not name.startswith(free):
                 broken.append(f"{module}:{line} a front end imports {name} instead of memory")
     return broken
 

@@ -7,17 +7,14 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 
 from gitmem import __version__
-from gitmem.cases.typed import nonce
 from gitmem.core import dates, entities
-from gitmem.core.drafts import Stamp, Writer
 from gitmem.errors import Refused
-from gitmem.store import listing
-from gitmem.store.log import open_log
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.repository import below, locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitmem.core.drafts import Stamp, Writer
     from gitmem.core.policy import Policy
     from gitmem.core.secrets import Own
     from gitmem.store import git
@@ -85,6 +82,8 @@ class Desk:
 
     def log(self) -> Log:
         if self._log is None:
+            from gitmem.store.log import open_log
+
             self._log = open_log(self.repository, long_lived=self._long_lived)
         return self._log
 
@@ -93,6 +92,8 @@ class Desk:
 
     def writer(self, *, agent: str = "", session: str = "", asked: Asked | None = None) -> Writer:
         """Return who is writing, as this process sees it. Raises GitFailed where git has no identity."""
+        from gitmem.core.drafts import Writer
+
         if self._writer is None:
             from gitmem.store import channel, identity
 
@@ -124,6 +125,9 @@ class Desk:
         return self._writer is not None
 
     def stamp(self, cache: Cache) -> Stamp:
+        from gitmem.cases.typed import nonce
+        from gitmem.core.drafts import Stamp
+
         return Stamp(cache.clock, dates.of_seconds(time.time()), iter(nonce, ""))
 
     def policy(self) -> Policy | None:
@@ -183,6 +187,8 @@ class Desk:
 
         Of a file that it sees, also those that it had in other components, or before the components were drawn so.
         """
+        from gitmem.store import listing
+
         found = [pair for pair in listing.names_of(cache, name, below=below) if entities.sees(scope, pair[0])]
         policy = self.policy() if scope and entities.file_of(name) else None
         if policy is not None and entities.sees(scope, policy.scope_at(entities.file_of(name))):
@@ -238,6 +244,8 @@ class Desk:
 
         Raises UnknownId, AmbiguousId.
         """
+        from gitmem.store import listing
+
         return listing.one_id(cache, prefix, quarantined=quarantined)
 
     def commit(self, revision: str) -> str:

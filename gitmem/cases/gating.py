@@ -6,10 +6,10 @@ where nothing is found; where something is, local activity says who was told, so
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
+from gitmem.cases import glancing
 from gitmem.core import additions, dates, entities, fingerprint, gate, patterns
 from gitmem.core.additions import Addition
 from gitmem.core.calls import Answer
@@ -24,16 +24,12 @@ from gitmem.store.repository import below
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.cases.desk import Desk
-    from gitmem.core.calls import Call, Edit
+    from gitmem.core.calls import Call
     from gitmem.core.policy import Policy
     from gitmem.store.cache import Cache
 
-#: A larger file is not looked at, in bytes.
-FILE_MAX = 8 << 20
 #: A hook reads so many commits of the log to catch up, and leaves more to a command that has time.
 BEHIND_MAX = 300
-#: More names than this, of one edit, are a move or an import of code: the first so many are looked up.
-NAMES_MAX = 2000
 
 
 class TooFarBehind(Exception):
@@ -43,10 +39,9 @@ class TooFarBehind(Exception):
 # --- an agent's edit --------------------------------------------------------------------------
 
 
-def judge(desk: Desk, call: Call, edits: Sequence[Edit]) -> Answer:
-    """Return what the agent is answered about `edits`, all of this repository."""
+def judge(desk: Desk, call: Call, changed: Sequence[Addition]) -> Answer:
+    """Return what the agent is answered about what it is about to change, all in this repository."""
     started = time.monotonic()
-    changed = [one for one in (_addition(desk, edit, call.cwd) for edit in edits) if one is not None]
     cache = _cache(desk) if changed else None
     if cache is None:
         return Answer()
@@ -55,7 +50,7 @@ def judge(desk: Desk, call: Call, edits: Sequence[Edit]) -> Answer:
         return Answer()
     reader = Reader(call.agent, call.session, call.subagent)
     with Activity(desk.repository) as kept:
-        name, within_s = _name_of(call, reader, edits)
+        name, within_s = _name_of(call, reader)
         before = kept.answered(name, within_s)
         if before is not None:
             return Answer(before[1], stop=before[0])
@@ -115,7 +110,7 @@ def _remember(kept: Activity, reader: Reader, ruling: Ruling, used: dict[str, st
         kept.record(activity.NOTE, reader, path=ruling.notes[0].path, events=noted, said=text, ms=took_ms)
 
 
-def _name_of(call: Call, reader: Reader, edits: Sequence[Edit]) -> tuple[str, int]:
+def _name_of(call: Call, reader: Reader) -> tuple[str, int]:
     """Return what names this very call, and for how many seconds the same again is the same call."""
     import hashlib
 
@@ -124,7 +119,7 @@ def _name_of(call: Call, reader: Reader, edits: Sequence[Edit]) -> tuple[str, in
         said = (reader.key, call.call_id)
         within_s = activity.TWICE_S
     else:
-        said = (reader.key, *(repr((e.path, e.content, e.pairs, e.is_deletion, e.moved_from)) for e in edits))
+        said = (reader.key, *(repr((e.path, e.content, e.pairs, e.is_deletion, e.moved_from)) for e in call.edits))
         within_s = activity.TWICE_UNNAMED_S
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogatepass")).hexdigest(), within_s
 
@@ -138,53 +133,6 @@ def _cache(desk: Desk) -> Cache | None:
     if cache is None:
         raise TooFarBehind("the cache is missing or far behind the log; the next `git decisions` command builds it")
     return cache
-
-
-def _addition(desk: Desk, edit: Edit, cwd: str) -> Addition | None:
-    """Return what an edit adds to its file; None where it can bring nothing in."""
-    if edit.is_deletion:
-        return None
-    whole = whole_path(edit.path, cwd)
-    path = inside(desk, whole)
-    if not path:
-        return None
-    had = whole_path(edit.moved_from, cwd) if edit.moved_from else whole
-    before = _text_of(had)
-    after = edit.after(before)
-    if after is not None:
-        after = additions.whole(after)
-    if after is None or (after == before and not edit.moved_from):
-        return None
-    return Addition(path, before, after, is_new=not os.path.lexists(whole))
-
-
-def whole_path(path: str, cwd: str) -> str:
-    """Return the absolute path of an edit's `path`."""
-    return os.path.normpath(os.path.join(cwd or ".", path))
-
-
-def inside(desk: Desk, whole: str) -> str:
-    """Return the path from the root of the work tree, or "" for what lies outside of it or in git's own folder."""
-    top = desk.repository.work_tree
-    if top is None:
-        return ""
-    folder, name = os.path.split(whole)
-    path = below(os.path.join(os.path.realpath(folder), name), top)
-    if path == ".git" or path.startswith(".git/"):
-        return ""
-    return additions.whole(path.replace(os.sep, "/"))
-
-
-def _text_of(path: str) -> str | None:
-    """Return the text of a file, None where there is none; of one that is too large or no file, the empty text."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read(FILE_MAX + 1)
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return ""
-    return "" if len(data) > FILE_MAX else additions.text_of(data)
 
 
 # --- finding ----------------------------------------------------------------------------------
@@ -210,7 +158,7 @@ class Finder:
         return [match for match in found if not self._has_ended(match)]
 
     def _by_content(self, changed: Sequence[Addition]) -> Iterator[Match]:
-        if not self._closings.has_prints():
+        if not self._closings.glance.has_prints():
             return
         marked = additions.marked(changed)
         for closing, share in self._closings.by_content(marked, gate.NOTE_SHARE):
@@ -222,12 +170,9 @@ class Finder:
             yield from self._match(closing, gate.CONTENT, why, addition, line, holds=share >= gate.STOP_SHARE)
 
     def _by_patterns(self, changed: Sequence[Addition]) -> Iterator[Match]:
-        if not self._closings.has_patterns():
+        if not self._closings.glance.has_patterns():
             return
-        probes: set[str] = set()
-        for addition in changed:
-            probes |= patterns.probes(addition.lines)
-        for closing in self._closings.by_patterns(probes):
+        for closing in self._closings.by_patterns(glancing.probes(changed)):
             for addition in changed:
                 hit = patterns.found(closing.event.fields.get("patterns"), addition.lines)
                 if hit:
@@ -235,8 +180,8 @@ class Finder:
                     yield from self._match(closing, gate.PATTERN, why, addition, hit[1])
 
     def _by_names(self, addition: Addition) -> Iterator[Match]:
-        entered = entering_of(addition)
-        asked = set(self._closings.worth_asking([name for name, _, _ in entered]))
+        entered = addition.entered()
+        asked = set(self._closings.glance.worth_asking([name for name, _, _ in entered]))
         for name, kind, line in entered:
             if name not in asked:
                 continue
@@ -254,7 +199,8 @@ class Finder:
                 elif live:
                     holds = False
                     why += ", which stands otherwise"
-                yield from self._match(closing, gate.ENTITY, why, addition, line, holds=holds)
+                here = self._is_the_file(addition.path, name, by)
+                yield from self._match(closing, gate.ENTITY, why, addition, line, holds=holds, here=here)
             if closed or live:
                 continue
             for _, verdict, _, deciding in known:
@@ -265,12 +211,26 @@ class Finder:
                         event, gate.REMOVED, why, path=addition.path, line=line, strength=gate.DISPUTED, holds=False
                     )
 
+    def _is_the_file(self, path: str, name: str, by: str) -> bool:
+        """Say whether what was found `by` another name is this very file, or lies in it: it moved between components."""
+        key = entity_key(name)
+        is_own = entities.file_of(name) == path and bool(entities.file_of(by))
+        return is_own and by != key and by not in entities.parents(key)
+
     def _match(
-        self, closing: Closing, how: str, why: str, addition: Addition, line: int, *, holds: bool = True
+        self,
+        closing: Closing,
+        how: str,
+        why: str,
+        addition: Addition,
+        line: int,
+        *,
+        holds: bool = True,
+        here: bool = False,
     ) -> Iterator[Match]:
         path = addition.path
         sees, may_stop = is_seen(self._scope_of(path), closing.scope)
-        if not may_stop and below(entity_key(path), entity_key(closing.scope)):
+        if not may_stop and (here or below(entity_key(path), entity_key(closing.scope))):
             sees = may_stop = True  # it lies there, whatever the policy says of it now
         if sees:
             yield Match(
@@ -310,14 +270,3 @@ class Finder:
         return bool(rows) and revisits.has_ended(
             self._cache, Libraries(self._desk.repository), rows[0], self._now, firm=match.strength == gate.FIRM
         )
-
-
-def entering_of(addition: Addition) -> list[tuple[str, str, int]]:
-    """Return (entity path, kind, line) of what a change of a file brings in anew."""
-    from gitmem.core import entering
-
-    entered = entering.found(addition.path, addition.before, addition.after)[:NAMES_MAX]
-    found = [(str(one.name), str(one.entity_type), int(one.line)) for one in entered]
-    if addition.is_new and addition.before is not None:  # moved here
-        found.insert(0, (addition.path, "file", 0))
-    return found

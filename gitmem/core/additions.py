@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+#: More names than this, of one edit, are a move or an import of code.
+NAMES_MAX = 2000
+
 
 class Addition:
     """One file as a change leaves it.
@@ -19,7 +22,7 @@ class Addition:
     is_new  there was no file at this path
     """
 
-    __slots__ = ("after", "before", "is_new", "lines", "path")
+    __slots__ = ("_entered", "after", "before", "is_new", "lines", "path")
 
     def __init__(self, path: str, before: str | None, after: str | None, *, is_new: bool) -> None:
         self.path = path
@@ -27,6 +30,18 @@ class Addition:
         self.after = after
         self.is_new = is_new
         self.lines = added(before, after)
+        self._entered: list[tuple[str, str, int]] | None = None
+
+    def entered(self) -> list[tuple[str, str, int]]:
+        """Return (entity path, kind, line) of what the change brings in anew; of very much, the first names."""
+        if self._entered is None:
+            from gitmem.core import entering
+
+            found = entering.found(self.path, self.before, self.after)[:NAMES_MAX]
+            self._entered = [(str(one.name), str(one.entity_type), int(one.line)) for one in found]
+            if self.is_new and self.before is not None:  # moved here
+                self._entered.insert(0, (self.path, "file", 0))
+        return self._entered
 
 
 def added(before: str | None, after: str | None) -> list[tuple[int, str]]:

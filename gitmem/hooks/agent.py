@@ -11,7 +11,6 @@ Only the standard library is needed, and no git is started while the cache is fr
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -46,7 +45,6 @@ _GIT_PLACES = (
 
 def main(argv: list[str]) -> int:
     """Answer one event, and return the exit status. `argv`: `--agent NAME`, or just `NAME`."""
-    gc.disable()  # nothing here lives long enough to be worth looking for: a tenth of the whole
     agent = named(argv)
     once = _Once()
     _answer_in_time(agent, once)

@@ -14,6 +14,7 @@ slow `.pth` file has a say; only the standard library is needed until something 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -60,6 +61,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _agent(argv: list[str]) -> int:
+    gc.disable()  # nothing here lives long enough to be worth looking for: a tenth of the whole
     try:
         from gitmem.hooks import agent
 

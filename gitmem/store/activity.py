@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS answers(
 CREATE TABLE IF NOT EXISTS let_pass(
   override TEXT PRIMARY KEY, session TEXT NOT NULL, event TEXT NOT NULL, at INTEGER NOT NULL, used_at INTEGER);
 CREATE TABLE IF NOT EXISTS edited(
-  session TEXT, path TEXT, at INTEGER NOT NULL, PRIMARY KEY(session, path)) WITHOUT ROWID;
+  session TEXT, path TEXT, at REAL NOT NULL, PRIMARY KEY(session, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS outcomes(
   at INTEGER NOT NULL, what TEXT NOT NULL, agent TEXT, session TEXT, subagent TEXT, path TEXT, events TEXT,
   said TEXT, ms INTEGER);
@@ -238,12 +238,12 @@ class Activity:
 
     def edit(self, session: str, paths: Iterable[str]) -> None:
         if self._db is not None:
-            now = int(time.time())
+            now = time.time()
             self._db.executemany(
                 "INSERT OR REPLACE INTO edited VALUES (?, ?, ?)", [(whole(session), path, now) for path in paths]
             )
 
-    def edits(self, session: str) -> list[tuple[str, int]]:
+    def edits(self, session: str) -> list[tuple[str, float]]:
         """Return (path, time) of what a session edited, in the order of paths."""
         if self._db is None:
             return []

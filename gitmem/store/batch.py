@@ -437,7 +437,7 @@ class Batch:
 
     def _judged_by_two(self, path: str) -> Iterator[tuple[object, ...]]:
         from gitmem.store.ahead import Ahead
-        from gitmem.store.cache import uri
+        from gitmem.store.glance import uri
 
         def other_half() -> list[tuple[object, ...]]:
             # A connection of its own: SQLite's must not cross a fork. All at once: the pipe holds little.

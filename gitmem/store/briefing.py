@@ -35,7 +35,7 @@ class Briefing:
         """Return the closings on some files, on what lies in them, and what closes them from above."""
         found: dict[int, Closing] = {}
         keys = [entity_key(path) for path in paths[:FILES_MAX]]
-        for name in self._closings.worth_asking(keys):
+        for name in self._closings.glance.worth_asking(keys):
             found.update((one.n, one) for one, _ in self._closings.on(name))
         for key in keys:
             found.update((one.n, one) for one in self._closings.below(key, NEWEST_MAX))

@@ -29,6 +29,7 @@ from gitmem.core import dates, entities, marks
 from gitmem.core.events import Event
 from gitmem.store import components
 from gitmem.store.components import ID_BITS, event_of
+from gitmem.store.glance import SCHEMA, boot_id, uri
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from gitmem.store.batch import Facts
     from gitmem.store.found import Found
 
-#: Raise it whenever a table, or what is put into one, changes: every cache is then rebuilt.
-SCHEMA = 8
-FILE_NAME = "cache.sqlite"
 #: What stands beside it (`store/found.py`).
 FOUND_NAME = "found.sqlite"
 BUSY_TIMEOUT_S = 5.0
@@ -783,12 +781,6 @@ def marks_now(spelled: str | None) -> list[str]:
     return marks.in_force(spelled, dates.of_seconds(time.time())) if spelled else []
 
 
-def uri(path: str, mode: str) -> str:
-    """Return the SQLite URI of the file at `path`, whatever characters its folders have."""
-    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    return f"file:{quoted}?mode={mode}"
-
-
 def _connect(path: str) -> sqlite3.Connection:
     """Open the file at `path`, for reading alone where the file system allows no more."""
     writable = os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
@@ -806,19 +798,6 @@ def _connect(path: str) -> sqlite3.Connection:
         # Nothing here is worth waiting for a disk: what the machine took down with it is built again (`boot_id`).
         db.execute(f"PRAGMA synchronous={'OFF' if boot_id() else 'NORMAL'}")
     return db
-
-
-def boot_id() -> str:
-    """Return what names this run of the machine, or an empty string where that isn't known.
-
-    What a process wrote outlives the process, but not the machine unless it was synced. A cache that was written
-    without syncing bears this name, and is doubted under another one.
-    """
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
 
 
 def _remove(path: str) -> None:

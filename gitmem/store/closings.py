@@ -16,10 +16,7 @@ from gitmem.core.lineages import entity_key
 from gitmem.store import components
 from gitmem.store.cache import Cache
 from gitmem.store.components import event_of
-
-#: Up to so many anchors are compared here; of more, those that the edit has are asked for one by one.
-ANCHORS_MAX = 2000
-_PART = 500
+from gitmem.store.glance import Glance, marks_of, parts
 
 _COLUMNS = "c.n, c.scope, c.akey, c.strength, c.waiting, e.id, e.body, e.redacted, j.marks"
 _JOINED = "closed c JOIN events e ON e.n = c.n LEFT JOIN judged j ON j.n = c.n"
@@ -57,29 +54,26 @@ class Closings:
 
     def __init__(self, cache: Cache, now: str) -> None:
         self.cache = cache
+        self.glance = Glance(cache.db)
         self.now = now
         self._aliases: bool | None = None
         self._parted: list[int] = []
 
     # --- by content ---------------------------------------------------------------------------
 
-    def has_prints(self) -> bool:
-        """Say whether there is any fingerprint: where not, no line needs hashing."""
-        return self.cache.db.execute("SELECT 1 FROM prints LIMIT 1").fetchone() is not None
-
     def by_content(self, found: Iterable[int], least: int) -> list[tuple[Closing, int]]:
         """Return the closings of whose fingerprints at least `least` percent are among the marks, with the share."""
         shared: dict[int, int] = {}
-        for part in _parts([f"{mark:016x}" for mark in found]):
+        for part in parts([f"{mark:016x}" for mark in found]):
             rows = self.cache.db.execute(
-                f"SELECT n, COUNT(*) FROM prints WHERE mark IN ({_marks(part)}) GROUP BY n", part
+                f"SELECT n, COUNT(*) FROM prints WHERE mark IN ({marks_of(part)}) GROUP BY n", part
             )
             for n, count in rows:
                 shared[n] = shared.get(n, 0) + count
         shares: dict[int, int] = {}
-        for part in _parts(sorted(shared)):
+        for part in parts(sorted(shared)):
             rows = self.cache.db.execute(
-                f"SELECT DISTINCT n, lines FROM closed WHERE n IN ({_marks(part)}) AND lines > 0", part
+                f"SELECT DISTINCT n, lines FROM closed WHERE n IN ({marks_of(part)}) AND lines > 0", part
             )
             for n, lines in rows:
                 share = 100 * shared[n] // lines
@@ -89,52 +83,21 @@ class Closings:
 
     # --- by patterns --------------------------------------------------------------------------
 
-    def has_patterns(self) -> bool:
-        return self.cache.db.execute("SELECT 1 FROM patterns LIMIT 1").fetchone() is not None
-
     def by_patterns(self, probes: set[str]) -> list[Closing]:
         """Return the closings that have a pattern with one of the anchors `probes`."""
-        db = self.cache.db
-        numbers: set[int] = set()
-        few = db.execute(f"SELECT mark, n FROM patterns LIMIT {ANCHORS_MAX + 1}").fetchall()
-        if len(few) <= ANCHORS_MAX:
-            numbers.update(n for mark, n in few if mark in probes)
-        else:
-            for part in _parts(sorted(probes)):
-                rows = db.execute(f"SELECT n FROM patterns WHERE mark IN ({_marks(part)})", part)
-                numbers.update(n for (n,) in rows)
-        return self._of(sorted(numbers))
+        return self._of(sorted(self.glance.with_anchors(probes)))
 
     def _of(self, numbers: Sequence[int]) -> list[Closing]:
         """Return those of some rows that stand, each once."""
         found: dict[int, Closing] = {}
-        for part in _parts(numbers):
-            rows = self.cache.db.execute(f"SELECT {_COLUMNS} FROM {_JOINED} WHERE c.n IN ({_marks(part)})", part)
+        for part in parts(numbers):
+            rows = self.cache.db.execute(f"SELECT {_COLUMNS} FROM {_JOINED} WHERE c.n IN ({marks_of(part)})", part)
             for row in rows:
                 if row[0] not in found and self._holds(row):
                     found[row[0]] = Closing(row)
         return list(found.values())
 
     # --- by name ------------------------------------------------------------------------------
-
-    def worth_asking(self, names: Sequence[str]) -> list[str]:
-        """Return those of some entity paths about which, or above which, anything is known here."""
-        own = {name: entity_key(name) for name in names}
-        above = {name: parents(key) for name, key in own.items()}
-        known = self._among("names", "key", own.values())
-        closed = self._among("closed", "key", (key for keys in above.values() for key in keys))
-        if self._has_aliases():
-            closed |= self._among("aliases", "a", (key for name in names for key in (own[name], *above[name])))
-        return [n for n in names if own[n] in known or own[n] in closed or not closed.isdisjoint(above[n])]
-
-    def _among(self, table: str, column: str, keys: Iterable[str]) -> set[str]:
-        found: set[str] = set()
-        for part in _parts(sorted(set(keys))):
-            rows = self.cache.db.execute(
-                f"SELECT DISTINCT {column} FROM {table} WHERE {column} IN ({_marks(part)})", part
-            )
-            found.update(key for (key,) in rows)
-        return found
 
     def on(self, name: str, *, exactly: bool = False) -> list[tuple[Closing, str]]:
         """Return the closings that stand for an entity, under any name it had, and what closes it from above.
@@ -144,9 +107,9 @@ class Closings:
         found: dict[int, tuple[Closing, str]] = {}
         for scope, key in self._names(entity_key(name)):
             above = [] if exactly else parents(key)
-            for part in _parts([key, *above]):
+            for part in parts([key, *above]):
                 rows = self.cache.db.execute(
-                    f"SELECT {_COLUMNS}, c.key FROM {_JOINED} WHERE c.key IN ({_marks(part)})", part
+                    f"SELECT {_COLUMNS}, c.key FROM {_JOINED} WHERE c.key IN ({marks_of(part)})", part
                 ).fetchall()
                 for row in rows:
                     if row[0] in found or (scope is not None and row[1] != scope) or not self._holds(row[:-1]):
@@ -212,7 +175,7 @@ class Closings:
     def _has_aliases(self) -> bool:
         if self._aliases is None:
             db = self.cache.db
-            self._aliases = db.execute("SELECT 1 FROM aliases LIMIT 1").fetchone() is not None
+            self._aliases = self.glance.has_aliases()
             if self._aliases:
                 rows = db.execute(
                     "SELECT DISTINCT a.n FROM aliases a JOIN judged j ON j.n = a.n "
@@ -244,11 +207,3 @@ def is_seen(scope: str, other: str) -> tuple[bool, bool]:
     if other == scope or other in entities.ancestors_scope(scope):
         return True, True
     return entities.sees(scope, other), False
-
-
-def _parts(values: Sequence[object]) -> list[Sequence[object]]:
-    return [values[at : at + _PART] for at in range(0, len(values), _PART)]
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ",".join("?" * len(values))

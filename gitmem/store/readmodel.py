@@ -11,14 +11,15 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from gitmem.errors import NoLog
-from gitmem.store.cache import FILE_NAME, FOUND_NAME, Cache, CacheDoubt
-from gitmem.store.log import Log
+from gitmem.store.cache import FOUND_NAME, Cache, CacheDoubt
+from gitmem.store.glance import FILE_NAME
 from gitmem.store.repository import LOG_REF, Repository, has_no_log, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.core.history import Entry
     from gitmem.store.found import Found
+    from gitmem.store.log import Log
     from gitmem.store.upkeep import Upkeep
 
 

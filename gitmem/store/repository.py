@@ -15,10 +15,12 @@ import os
 import time
 from collections.abc import Mapping
 
-from gitmem.core import objects
 from gitmem.errors import GitFailed, OutsideRepository
-from gitmem.store import git
-from gitmem.store.git import Process, Result
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.core.objects import ObjectFormat
+    from gitmem.store.git import Process, Result
 
 LOG_REF = "refs/decisions/log"
 #: Below it, by remote: what was last seen of each remote's log (F20).
@@ -39,7 +41,7 @@ class Repository:
     environ     the environment that it was found with; every git runs with it, scrubbed
     """
 
-    __slots__ = ("bare", "common_dir", "environ", "form", "git_dir", "refs", "start", "work_tree")
+    __slots__ = ("_form", "bare", "common_dir", "environ", "git_dir", "refs", "start", "work_tree")
 
     def __init__(
         self,
@@ -48,7 +50,7 @@ class Repository:
         work_tree: str | None,
         *,
         bare: bool,
-        form: objects.ObjectFormat,
+        form: ObjectFormat | str,
         refs: str = "files",
         environ: Mapping[str, str] | None = None,
         start: str | None = None,
@@ -57,13 +59,22 @@ class Repository:
         self.common_dir = common_dir
         self.work_tree = work_tree
         self.bare = bare
-        self.form = form
+        self._form = form
         self.refs = refs
         self.environ: Mapping[str, str] = os.environ if environ is None else environ
         self.start = work_tree or git_dir if start is None else start
 
     def __repr__(self) -> str:
         return f"<Repository {self.git_dir} {self.form.name}>"
+
+    @property
+    def form(self) -> ObjectFormat:
+        form = self._form
+        if isinstance(form, str):
+            from gitmem.core import objects  # here: a hook that lets pass asks for no object
+
+            form = self._form = objects.object_format(form)
+        return form
 
     @property
     def local_dir(self) -> str:
@@ -108,6 +119,8 @@ class Repository:
 
         Raises GitFailed.
         """
+        from gitmem.store import git
+
         words, cwd = self._words(args, work_tree)
         return git.run(
             words,
@@ -129,6 +142,8 @@ class Repository:
         timeout_s: float | None = None,
     ) -> Result:
         """Run `git ARGS` on this repository and return its status and both outputs."""
+        from gitmem.store import git
+
         words, cwd = self._words(args, work_tree)
         return git.attempt(
             words,
@@ -142,6 +157,8 @@ class Repository:
 
     def begin_git(self, *args: str, env: Mapping[str, str] | None = None) -> Process:
         """Start `git ARGS` on this repository and go on; whoever asks must `communicate` with it, or `kill` it."""
+        from gitmem.store.git import Process
+
         words, cwd = self._words(args, False)
         env = {**self.env(), **(env or {})}
         return Process(words, git_dir=self.git_dir, cwd=cwd, environ=self.environ, env=env)
@@ -183,6 +200,8 @@ class Repository:
 
 def unwritable(path: str, error: OSError) -> GitFailed:
     """Return the error for a file that can't be written, in the words used for git's own failures."""
+    from gitmem.store import git
+
     what, hint = git.cause((error.strerror or "").encode())
     return GitFailed(what=f"{what or error.strerror} ({path}); nothing was written", hint=hint, rc=None)
 
@@ -379,7 +398,7 @@ def _built(git_dir: str, environ: Mapping[str, str], *, start: str, top: str | N
     return Repository(git_dir, common_dir, work_tree, bare=bare, form=form, refs=refs, environ=environ, start=start)
 
 
-def _format(config: Mapping[str, str], environ: Mapping[str, str]) -> tuple[objects.ObjectFormat, str] | None:
+def _format(config: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the object format and the ref storage that `config` declares, or None: ask git."""
     version = config.get("core.repositoryformatversion", "0")
     extensions = {name for name in config if name.startswith("extensions.")}
@@ -396,7 +415,7 @@ def _format(config: Mapping[str, str], environ: Mapping[str, str]) -> tuple[obje
         return None
     if refs not in ("files", "reftable") or environ.get("GIT_REFERENCE_BACKEND"):
         refs = ""
-    return objects.object_format(form), refs
+    return form, refs
 
 
 def _true(value: str | None) -> bool:
@@ -448,6 +467,8 @@ def _config(path: str, missing: dict[str, str] | None = None) -> dict[str, str] 
 
 def _ask(start: str, environ: Mapping[str, str]) -> Repository:
     """The repository as `git rev-parse` has it. Raises OutsideRepository, GitFailed."""
+    from gitmem.store import git
+
     env = {name: environ[name] for name in ("GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE") if name in environ}
     directory = start if os.path.isdir(start) else os.path.dirname(start)
     args = ["rev-parse", "--absolute-git-dir", "--git-common-dir", "--is-bare-repository", "--show-object-format"]
@@ -466,7 +487,7 @@ def _ask(start: str, environ: Mapping[str, str]) -> Repository:
         common_dir,
         work_tree,
         bare=bare == "true",
-        form=objects.object_format(form),
+        form=form,
         refs=known[1] if known is not None else "",
         environ=environ,
         start=start,
@@ -474,6 +495,8 @@ def _ask(start: str, environ: Mapping[str, str]) -> Repository:
 
 
 def _refusal(start: str, result: Result) -> GitFailed | OutsideRepository:
+    from gitmem.store import git
+
     said = git.first_line(result.err)
     if b"not a git repository" in result.err:
         if "GIT_DIR" in result.err.decode("utf-8", "replace") or "(or any" not in said:

@@ -10,6 +10,7 @@ import sys
 import pytest
 from taken_out import REF, SECRET, forged, found_in, git_dir, is_sound, log_with_a_secret, record  # noqa: F401
 
+from gitmem.store.activity import Activity, Reader
 from gitmem.store.local import Local
 from gitmem.store.repository import locate
 from gitmem.sync.purge import PLACES
@@ -175,6 +176,8 @@ def test_every_ref_file_and_table_that_copies_content_has_a_way_out(log, cli, gi
     db.close()
     assert {table for table in tables if not table.startswith("words_")} == set(PLACES["table"])
     Local(locate(repo)).refused("something")
+    with Activity(locate(repo)) as kept:
+        kept.record("stop", Reader("claude", "a"), said=f"it quotes {SECRET}")
     db = sqlite3.connect(git_dir(repo) / "gitmem" / "local.sqlite")
     assert {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")} == set(
         PLACES["local table"]
@@ -182,6 +185,8 @@ def test_every_ref_file_and_table_that_copies_content_has_a_way_out(log, cli, gi
     db.close()
     assert cli("redact", bad, "-r", "x", cwd=repo, tty=True).code == 0
     assert not Local(locate(repo)).was_refused("something")
+    with Activity(locate(repo)) as kept:
+        assert kept.outcomes() == []
 
 
 def test_a_quarantined_file_is_taken_out_by_its_name(log, cli, git):

@@ -13,7 +13,7 @@ import pytest
 
 from gitmem.errors import BrokenHistory, GitmemError
 from gitmem.store.ahead import Ahead
-from gitmem.store.cache import uri
+from gitmem.store.glance import uri
 
 
 def test_an_error_of_the_other_process_comes_out_as_itself() -> None:

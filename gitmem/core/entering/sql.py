@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gitmem.core import ddl
 from gitmem.core.entering import names
 from gitmem.core.entering.found import Found
 from gitmem.core.entering.source import Source
@@ -15,12 +14,16 @@ _WORDS = ("table", "index", "sp_rename", "TABLE", "INDEX", "SP_RENAME", "Table",
 
 
 def read(path: str, text: str, found: Found) -> None:
+    from gitmem.core import ddl
+
     if ddl.is_sql(path):
         read_text(text, 0, found)
 
 
 def read_text(text: str, start: int, found: Found) -> None:
     """Take in what the SQL `text`, which stands at `start`, creates, adds, renames and indexes."""
+    from gitmem.core import ddl  # here: most code has no SQL in its strings
+
     for statement in ddl.statements(text):
         act, table, column, at, table_at = statement
         if act == ddl.TAKES:

@@ -1,0 +1,142 @@
+"""Glancing: what a call is about to change, and whether the log knows anything of it. The gate's way for most edits.
+
+Loaded before anything else of `cases`, by the hook that agents wait for at each edit: it finds the repository of each
+file, reads the file, and asks the cache whether anything is known of what comes in. Where nothing is, that is all.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitmem.core import additions
+from gitmem.core.additions import Addition
+from gitmem.errors import GitFailed, OutsideRepository
+from gitmem.store.glance import Error, Glance
+from gitmem.store.repository import Repository, below, has_no_log, locate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gitmem.core.calls import Call, Edit
+
+#: A larger file is not looked at, in bytes.
+FILE_MAX = 8 << 20
+
+
+class Look:
+    """What a call changes in one repository."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.repository = repository
+        self.changed: list[Addition] = []
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the gate has nothing to say: surely so, as far as the cache can be known to be fresh."""
+        if not self.changed or has_no_log(self.repository):
+            return True
+        glance = Glance.open(self.repository)
+        if glance is None:
+            return False
+        try:
+            return not _is_known(glance, self.changed)
+        except Error:
+            return False
+        finally:
+            glance.db.close()
+
+
+def looks(call: Call) -> list[Look]:
+    """Return what the edits of a call change, by repository; what lies in none is passed over."""
+    found: dict[str, Look] = {}
+    by_place: dict[str, Look | None] = {}
+    for edit in call.edits:
+        whole = whole_path(edit.path, call.cwd)
+        place = _there(os.path.dirname(whole))
+        if place not in by_place:
+            repository = _repository(place)
+            by_place[place] = found.setdefault(repository.git_dir, Look(repository)) if repository else None
+        look = by_place[place]
+        addition = _addition(look.repository, edit, whole, call.cwd) if look else None
+        if look is not None and addition is not None:
+            look.changed.append(addition)
+    return list(found.values())
+
+
+def _there(place: str) -> str:
+    """Return the innermost directory on the way to `place` that exists."""
+    while not os.path.isdir(place):
+        outer = os.path.dirname(place)
+        if outer == place:
+            break
+        place = outer
+    return place
+
+
+def _repository(place: str) -> Repository | None:
+    if f"{os.sep}.git{os.sep}" in place + os.sep:
+        return None  # git's own files are nobody's work
+    try:
+        return locate(place)
+    except (OutsideRepository, GitFailed):
+        return None
+
+
+def _is_known(glance: Glance, changed: Sequence[Addition]) -> bool:
+    if glance.has_prints() and glance.knows_lines(additions.marked(changed)):
+        return True
+    if glance.has_patterns() and glance.with_anchors(probes(changed)):
+        return True
+    return bool(glance.worth_asking([name for one in changed for name, _, _ in one.entered()]))
+
+
+def probes(changed: Iterable[Addition]) -> set[str]:
+    """Return the anchors of patterns that the added lines have."""
+    from gitmem.core import patterns
+
+    found: set[str] = set()
+    for addition in changed:
+        found |= patterns.probes(addition.lines)
+    return found
+
+
+def _addition(repository: Repository, edit: Edit, whole: str, cwd: str) -> Addition | None:
+    """Return what an edit adds to its file; None where it can bring nothing in."""
+    path = "" if edit.is_deletion else inside(repository, whole)
+    if not path:
+        return None
+    before = _text_of(whole_path(edit.moved_from, cwd) if edit.moved_from else whole)
+    after = edit.after(before)
+    if after is None or (after == before and not edit.moved_from):
+        return None
+    return Addition(path, before, additions.whole(after), is_new=not os.path.lexists(whole))
+
+
+def whole_path(path: str, cwd: str) -> str:
+    """Return the absolute path of an edit's `path`."""
+    return os.path.abspath(os.path.join(cwd, path) if cwd else path)
+
+
+def inside(repository: Repository, whole: str) -> str:
+    """Return the path from the root of the work tree, or "" for what lies outside of it or in git's own folder."""
+    top = repository.work_tree
+    if top is None:
+        return ""
+    folder, name = os.path.split(whole)
+    path = below(os.path.join(os.path.realpath(folder), name), top)
+    if path == ".git" or path.startswith(".git/"):
+        return ""
+    return additions.whole(path.replace(os.sep, "/"))
+
+
+def _text_of(path: str) -> str | None:
+    """Return the text of a file, None where there is none; of one that is too large or no file, the empty text."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(FILE_MAX + 1)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return ""
+    return "" if len(data) > FILE_MAX else additions.text_of(data)
