@@ -337,15 +337,19 @@ class Memory:
         notes: bool = True,
         fetch: bool = True,
         auto_sync: bool = False,
+        gate: bool = False,
         dry_run: bool = False,
     ) -> Steps:
         """Set this repository up: the log, from a remote if there is one, hooks, notes. Again is a no-op.
 
-        `auto_sync`: also the hooks that share decisions with each push and pull. Says what was so already.
+        `auto_sync`: also the hooks that share decisions with each push and pull; `gate`: also the one that may stop a
+        commit. Says what was so already.
         """
         from gitmem.cases import installing
 
-        return installing.init(self.desk, hooks=hooks, notes=notes, fetch=fetch, auto_sync=auto_sync, dry_run=dry_run)
+        return installing.init(
+            self.desk, hooks=hooks, notes=notes, fetch=fetch, auto_sync=auto_sync, gate=gate, dry_run=dry_run
+        )
 
     def uninstall(self, *, dry_run: bool = False) -> Steps:
         """Take away what `init` set up and what was derived; the log itself stays, unless it is empty."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from gitmem.cases.glancing import inside, whole_path
+from gitmem.cases.glancing import inside, is_path, whole_path
 from gitmem.core import dates, entities
 from gitmem.core.lineages import entity_key
 from gitmem.errors import NoLog, Refused
@@ -44,7 +44,7 @@ def after_call(desk: Desk, call: Call) -> None:
 
 def _watched(desk: Desk, cache: Cache, call: Call) -> list[str]:
     """Return the edited files that the policy watches, or that the log knows."""
-    edited = [inside(desk.repository, whole_path(edit.path, call.cwd)) for edit in call.edits]
+    edited = [inside(desk.repository, whole_path(one.path, call.cwd)) for one in call.edits if is_path(one.path)]
     paths = sorted({path for path in edited if path})
     try:
         policy = desk.policy()

@@ -212,7 +212,7 @@ class Finder:
                     )
 
     def _is_the_file(self, path: str, name: str, by: str) -> bool:
-        """Say whether what was found `by` another name is this very file, or lies in it: it moved between components."""
+        """Say whether what was found `by` another name is this file or lies in it: it moved between components."""
         key = entity_key(name)
         is_own = entities.file_of(name) == path and bool(entities.file_of(by))
         return is_own and by != key and by not in entities.parents(key)

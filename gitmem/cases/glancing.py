@@ -52,6 +52,8 @@ def looks(call: Call) -> list[Look]:
     found: dict[str, Look] = {}
     by_place: dict[str, Look | None] = {}
     for edit in call.edits:
+        if not is_path(edit.path) or not is_path(edit.moved_from):
+            continue
         whole = whole_path(edit.path, call.cwd)
         place = _there(os.path.dirname(whole))
         if place not in by_place:
@@ -62,6 +64,14 @@ def looks(call: Call) -> list[Look]:
         if look is not None and addition is not None:
             look.changed.append(addition)
     return list(found.values())
+
+
+def is_path(text: str) -> bool:
+    """Say whether a file can have that path: no file is made where not."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _there(place: str) -> str:

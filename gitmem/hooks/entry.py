@@ -3,7 +3,8 @@
 An agent's client starts the same program as `git-decisions-hook agent NAME`: that is `hooks/agent.py`'s, which has
 rules of its own.
 
-The rules of a guest in somebody's `git commit`: the exit status is always 0; what went wrong is one line
+The rules of a guest in somebody's `git commit`: the exit status is always 0, but where `init --gate` was asked for and
+the gate stops a commit; what went wrong is one line
 on stderr; after `STOP_S` it is over; nothing is started over the network; and nothing happens at all inside
 a hook that gitmem's own git started. A commit whose hook failed is found later by `git decisions link`.
 Automatic sync, which is only there where somebody asked for it, uses the network, and has `SYNC_STOP_S`.
@@ -30,11 +31,12 @@ SYNC_STOP_S = 6.0
 
 EVENTS = ("post-commit", "post-rewrite")
 SYNC_EVENTS = ("pre-push", "post-merge")
+GATE_EVENTS = ("pre-commit",)
 READS_STDIN = ("post-rewrite", "pre-push")
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Handle one hook event, and return 0, or what an agent's client takes for a stop."""
+    """Handle one hook event; return 0, or 1 where the gate stops a commit, or what stops an agent's edit."""
     argv = sys.argv[1:] if argv is None else argv
     event = argv[0] if argv else ""
     if event == "agent":
@@ -46,7 +48,7 @@ def main(argv: list[str] | None = None) -> int:
         os.environ[HOOK] = event
         given = sys.stdin.buffer.read() if event in READS_STDIN else b""
         try:
-            _handle(event, argv[1:], given)
+            return _handle(event, argv[1:], given)
         except ModuleNotFoundError:
             # Without `site` there are no packages but those beside our own; whoever writes needs one more.
             if not sys.flags.no_site:
@@ -54,7 +56,7 @@ def main(argv: list[str] | None = None) -> int:
             import site
 
             site.main()
-            _handle(event, argv[1:], given)
+            return _handle(event, argv[1:], given)
     except BaseException as error:  # the hook runner: nothing may reach git
         _say(event, error)
     return 0
@@ -70,14 +72,21 @@ def _agent(argv: list[str]) -> int:
         return 0
 
 
-def _handle(event: str, args: list[str], given: bytes) -> None:
+def _handle(event: str, args: list[str], given: bytes) -> int:
+    if event in GATE_EVENTS:
+        from gitmem.hooks import pre_commit
+
+        said = pre_commit.check()
+        if said:
+            _write(f"{said}\n")
+        return 1 if said else 0
     if event in SYNC_EVENTS:
         from gitmem.hooks import auto_sync
 
         told = auto_sync.before_push(args[0] if args else "") if event == "pre-push" else auto_sync.after_merge()
         if told:
             _write(f"gitmem: {told}\n")
-        return
+        return 0
     if event not in EVENTS:
         raise ValueError(f"this gitmem has no hook for {event!r}")
     from gitmem.hooks import post_commit
@@ -86,6 +95,7 @@ def _handle(event: str, args: list[str], given: bytes) -> None:
         post_commit.committed()
     else:
         post_commit.rewritten(args[0] if args else "", given)
+    return 0
 
 
 def _say(event: str, error: BaseException) -> None:
@@ -99,6 +109,8 @@ def _say(event: str, error: BaseException) -> None:
 def _later(event: str) -> str:
     if event in SYNC_EVENTS:
         return "git goes on; `git decisions sync` does it later"
+    if event in GATE_EVENTS:
+        return "git goes on; this commit was not looked at"
     return "git is done; `git decisions link` finds what is missing"
 
 

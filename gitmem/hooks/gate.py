@@ -21,9 +21,14 @@ def judge(call: Call) -> Answer:
     if call.event == "done":
         _after(call)
         return Answer()
-    from gitmem.cases import glancing
+    try:
+        from gitmem.cases import glancing
 
-    return _joined([_answer(call, look) for look in glancing.looks(call) if not look.is_nothing])
+        looks = [look for look in glancing.looks(call) if not look.is_nothing]
+    except Exception as error:  # fails open
+        note_failure(call.agent, f"{type(error).__name__}: {error}", call.cwd)
+        return Answer()
+    return _joined([_answer(call, look) for look in looks])
 
 
 def _answer(call: Call, look: Look) -> Answer:

@@ -25,7 +25,7 @@ VERSION = 1
 #: A call that fires twice does so within this many seconds; one that no id names, within fewer.
 TWICE_S, TWICE_UNNAMED_S = 10, 2
 #: Another process has the file for so long at most.
-BUSY_S = 0.25
+BUSY_S = 0.4
 STOPPED, ASKED, NOTED = "stopped", "asked", "noted"
 #: What the gate did: `outcomes.what`.
 STOP, PASS, NOTE, OPEN, OVERRIDE = "stop", "pass", "note", "open", "override"

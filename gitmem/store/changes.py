@@ -30,8 +30,16 @@ def staged(repository: Repository) -> Iterator[Addition]:
     env = {"GIT_INDEX_FILE": index} if index else {}
     head = repository.try_git("rev-parse", "--verify", "--quiet", "HEAD^{commit}").out.decode("ascii").strip()
     base = head or repository.git("hash-object", "-t", "tree", "--stdin").decode("ascii").strip()
-    out = repository.git("diff-index", "--cached", *_RAW, *_MOVED, base, env=env, work_tree=True)
-    yield from _additions(repository, _parsed(out))
+    words = ("diff-index", "--cached", *_RAW)
+    found = _parsed(repository.git(*words, *_MOVED, base, env=env, work_tree=True))
+    # What a merge takes from the other side was looked at there: only what is new to both counts.
+    other = repository.try_git("rev-parse", "--verify", "--quiet", "MERGE_HEAD^{commit}").out.decode("ascii").strip()
+    if not other:
+        yield from _additions(repository, found)
+        return
+    theirs = {entry[0]: entry[2] for entry in _parsed(repository.git(*words, other, env=env, work_tree=True))}
+    both = ((*entry[:4], theirs[entry[0]]) for entry in found if entry[0] in theirs)
+    yield from _additions(repository, both)
 
 
 def over(repository: Repository, typed: str) -> tuple[str, str]:
@@ -80,8 +88,8 @@ def _commit(repository: Repository, revision: str) -> str:
     return oid
 
 
-#: (path, path before, oid before or "", oid after)
-_Entry = tuple[str, str, str, str]
+#: (path, path before, oid before or "", oid after, oid before on the other side of a merge or "")
+_Entry = tuple[str, str, str, str, str]
 
 
 def _parsed(out: bytes) -> Iterator[_Entry]:
@@ -96,7 +104,7 @@ def _parsed(out: bytes) -> Iterator[_Entry]:
             path = next(parts, b"").decode("utf-8", "surrogateescape")
         if status[0] not in "AMRCT" or mode[:2] != "10":  # gone, a link, a submodule
             continue
-        yield path, source, old if old_mode[:2] == "10" else "", new
+        yield path, source, old if old_mode[:2] == "10" else "", new, ""
 
 
 def _additions(repository: Repository, entries: Iterator[_Entry]) -> Iterator[Addition]:
@@ -114,13 +122,14 @@ def _additions(repository: Repository, entries: Iterator[_Entry]) -> Iterator[Ad
 def _read(repository: Repository, entries: list[_Entry]) -> Iterator[Addition]:
     if not entries:
         return
-    wanted = dict.fromkeys(oid for _, _, old, new in entries for oid in (old, new) if oid)
+    wanted = dict.fromkeys(oid for entry in entries for oid in entry[2:] if oid)
     texts = _texts(repository, list(wanted))
-    for path, source, old, new in entries:
-        if new not in texts or (old and old not in texts):
+    for path, source, old, new, other in entries:
+        had = [oid for oid in (old, other) if oid]
+        if new not in texts or not all(oid in texts for oid in had):
             continue  # not all here (a partial clone), or too large
-        before = texts[old] if old else None
-        yield Addition(path, before, texts[new], is_new=not old or source != path)
+        before = "\n".join(texts[oid] for oid in had) if had else None
+        yield Addition(path, before, texts[new], is_new=not had or (source != path and not other))
 
 
 def _texts(repository: Repository, oids: list[str]) -> dict[str, str]:

@@ -29,12 +29,14 @@ from gitmem.errors import GitFailed
 from gitmem.store import files
 from gitmem.store.repository import Repository
 
-#: The hooks that gitmem needs, those of automatic sync (only where it is asked for), and those to which git gives
-#: something on stdin.
+#: The hooks that gitmem needs; those of automatic sync and of the gate, only where they are asked for; those to
+#: which git gives something on stdin.
 EVENTS = ("post-commit", "post-rewrite")
 SYNC_EVENTS = ("pre-push", "post-merge")
+GATE_EVENTS = ("pre-commit",)
+ALL_EVENTS = (*EVENTS, *SYNC_EVENTS, *GATE_EVENTS)
 READS_STDIN = ("post-rewrite", "pre-push")
-AUTO_SYNC = "decisions.autoSync"
+AUTO_SYNC, GATE = "decisions.autoSync", "decisions.gate"
 
 BEGIN = "# >>> gitmem >>>"
 END = "# <<< gitmem <<<"
@@ -99,21 +101,26 @@ def plan(
     hooks: bool = True,
     notes: bool = True,
     auto_sync: bool = False,
+    gate: bool = False,
     git_version: tuple[int, ...] | None = None,
     program: Program | None = None,
 ) -> list[Step]:
     """Return the steps that set `repository` up, those that are done already included.
 
     `auto_sync`: also those of automatic sync, which are there as well where `decisions.autoSync` is set already.
+    `gate`: also the one that may stop a commit, or where `decisions.gate` is set.
     `git_version` and `program` (who is to be called) are found out where they are not given.
     """
     steps = []
     settings = Settings(repository)
     if auto_sync:
-        steps.append(_plan_auto_sync(settings))
+        steps.append(_plan_setting(settings, AUTO_SYNC, "share decisions with each push and pull"))
+    if gate:
+        steps.append(_plan_setting(settings, GATE, "stop a commit that brings back what was rejected"))
     if hooks:
         syncs = auto_sync or settings.effective(AUTO_SYNC, kind="bool") == "true"
-        events = (*EVENTS, *SYNC_EVENTS) if syncs else EVENTS
+        gates = gate or settings.effective(GATE, kind="bool") == "true"
+        events = (*EVENTS, *(SYNC_EVENTS if syncs else ()), *(GATE_EVENTS if gates else ()))
         steps += _plan_hooks(repository, events, git_version or version(repository), program or Program.running())
     if notes:
         steps.append(_plan_notes(repository))
@@ -124,7 +131,7 @@ def plan_removal(repository: Repository) -> list[Step]:
     """Return a step for each thing of ours that is there; `undo` takes it away."""
     steps: list[Step] = []
     settings = Settings(repository)
-    for event in (*EVENTS, *SYNC_EVENTS):
+    for event in ALL_EVENTS:
         if settings.has(f"hook.{_name(event)}.command"):
             step = Step(
                 f"remove the {event} hook from the configuration", done=True, undo=_config_hook(settings, event)[1]
@@ -194,8 +201,9 @@ def shim(event: str, program: Program, previous: str = "") -> str:
         if event == "post-commit"
         else ""
     )
-    if event == "pre-push":
-        busy = ' || [ "$gitmem_status" -ne 0 ]'  # the hook before stopped this push
+    failed = "gitmem_status=1" if event in GATE_EVENTS else ":"
+    if event in ("pre-push", *GATE_EVENTS):
+        busy = ' || [ "$gitmem_status" -ne 0 ]'  # the hook before stopped it
     lines = [
         "#!/bin/sh",
         f"{BEGIN} tells gitmem; `git decisions uninstall` takes these lines out again and nothing else",
@@ -211,9 +219,9 @@ def shim(event: str, program: Program, previous: str = "") -> str:
         f'if [ -n "${{GITMEM_ACTIVE-}}" ]{busy}; then',
         "    :",
         'elif [ -x "$gitmem_python" ] && [ -f "$gitmem_entry" ]; then',
-        f'    {give}"$gitmem_python" -I -S "$gitmem_entry" {event} "$@" || :',
+        f'    {give}"$gitmem_python" -I -S "$gitmem_entry" {event} "$@" || {failed}',
         f'elif gitmem_script=$(command -v "$gitmem_script" || command -v {PROGRAM}); then',
-        f'    {give}"$gitmem_script" {event} "$@" || :',
+        f'    {give}"$gitmem_script" {event} "$@" || {failed}',
         "else",
         f'    echo "{_not_found(event)}" >&2',
         "fi",
@@ -226,18 +234,23 @@ def shim(event: str, program: Program, previous: str = "") -> str:
 def _not_found(event: str) -> str:
     if event in SYNC_EVENTS:
         return f"gitmem: {PROGRAM} was not found; git goes on, and \\`git decisions sync\\` does it later"
+    if event in GATE_EVENTS:
+        return f"gitmem: {PROGRAM} was not found; this commit was not looked at"
     return f"gitmem: {PROGRAM} was not found; git is done, and \\`git decisions link\\` finds this commit later"
 
 
 def snippet(event: str) -> str:
     """Return the lines that call gitmem from a hook file that a team shares: without a path of this machine."""
     does = "shares decisions" if event in SYNC_EVENTS else "gives decisions their commit"
+    does, failed = f"{does}, and never fails git", " || :"
+    if event in GATE_EVENTS:
+        does, failed = "stops a commit that brings back what was rejected", ""
     # Short lines, to be copied from a terminal; right under `sh -e`, as husky runs them.
     return (
-        f"# gitmem: {does}, and never fails git\n"
+        f"# gitmem: {does}\n"
         f"p=$(git config decisions.program || command -v {PROGRAM} || :)\n"
         'if [ -x "$p" ]; then\n'
-        f'    "$p" {event} "$@" || :\n'
+        f'    "$p" {event} "$@"{failed}\n'
         "else\n"
         f'    echo "gitmem: {PROGRAM} was not found" >&2\n'
         "fi\n"
@@ -279,18 +292,18 @@ _WHEN = {
     "post-rewrite": "after an amend or a rebase",
     "pre-push": "before each push, so that decisions go along",
     "post-merge": "after each pull, so that decisions come along",
+    "pre-commit": "before each commit, which it may stop",
 }
 
 
-def _plan_auto_sync(settings: Settings) -> Step:
+def _plan_setting(settings: Settings, name: str, does: str) -> Step:
     def apply() -> str:
-        settings.set(AUTO_SYNC, "true")
-        settings.add(SET_BY_US, f"{AUTO_SYNC}=true")
+        settings.set(name, "true")
+        settings.add(SET_BY_US, f"{name}=true")
         return ""
 
-    done = settings.effective(AUTO_SYNC, kind="bool") == "true"
-    sentence = f"share decisions with each push and pull ({AUTO_SYNC} = true)"
-    return Step(sentence, done=done, apply=apply, undo=_unset(settings, AUTO_SYNC, "true"))
+    done = settings.effective(name, kind="bool") == "true"
+    return Step(f"{does} ({name} = true)", done=done, apply=apply, undo=_unset(settings, name, "true"))
 
 
 # 1. in the configuration
@@ -536,10 +549,13 @@ def _plan_snippet(repository: Repository, folder: str, event: str, manager: str)
     where, lines = _to_add(folder, event, manager)
     remark = (
         f"{manager} manages the hooks here. To have gitmem called {_what(event)}, add to {where}:\n\n"
-        f"{_indented(lines)}\nWithout it `git decisions {'sync' if event in SYNC_EVENTS else 'link'}` does the same."
+        f"{_indented(lines)}\nWithout it `git decisions {_BY_HAND.get(event, 'link')}` does the same."
     )
     sentence = f"leave {event} to {manager}, which manages the hooks here"
     return Step(sentence, done=True, remark=remark)
+
+
+_BY_HAND = dict.fromkeys(SYNC_EVENTS, "sync") | dict.fromkeys(GATE_EVENTS, "gate --staged")
 
 
 def _to_add(folder: str, event: str, manager: str) -> tuple[str, str]:

@@ -498,3 +498,46 @@ for line in ({COLUMN!r}, "ALTER TABLE payments ADD COLUMN card_pan text;"):
     if "unshare" in done.stderr or "mount" in done.stderr:
         pytest.skip("no mount of its own here")
     assert done.stdout.split() == ["True", "True", "False", "False"], done.stderr
+
+
+def test_one_call_that_fires_in_several_processes_at_once_is_answered_once(world):
+    world.agent("reject", "payments.card_token", "-r", WHY)
+    assert not world.edit("db/1.sql", "select 1;\n").stop
+    program = f"""
+import sys
+from gitmem.core.calls import Call, Edit
+from gitmem.hooks import gate
+edit = Edit("db/1.sql", content={COLUMN!r})
+sys.stdin.readline()
+answer = gate.judge(Call("claude", "edit", edits=[edit], session="claude:a", call_id="tool-1", cwd={str(world.repo)!r}))
+print(answer.stop, len(answer.text))
+"""
+    twins = [
+        subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    for twin in twins:
+        assert twin.stdin is not None
+        twin.stdin.write("go\n")
+        twin.stdin.flush()
+    said = {twin.communicate()[0] for twin in twins}
+    assert len(said) == 1 and said.pop().startswith("True")
+    assert [what for _, what, *_ in world.outcomes()].count("stop") == 1
+    assert not world.edit("db/1.sql", COLUMN, call_id="tool-2").stop
+
+
+def test_a_locked_cache_is_read_and_a_locked_activity_lets_what_stops_once_pass_as_a_note(world):
+    world.person("reject", "payments.card_token", "-r", WHY)
+    (proposed,) = world.agent("reject", "payments.card_pan", "-r", "proposed")
+    world.edit("x", "y\n")
+    other = "ALTER TABLE payments ADD COLUMN card_pan text;\n"
+    local = world.repo / ".git" / "gitmem"
+    for name in ("cache.sqlite", "local.sqlite"):
+        with sqlite3.connect(local / name, isolation_level=None) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            assert world.edit("db/1.sql", COLUMN).stop, name
+            answer = world.edit("db/1.sql", other, session=f"claude:{name}")
+            assert answer.stop == (name == "cache.sqlite") and proposed[:8] in answer.text, name
+            holder.execute("ROLLBACK")
+        holder.close()
+    assert world.edit("db/1.sql", other, session="claude:z").stop

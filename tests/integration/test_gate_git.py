@@ -229,3 +229,96 @@ def test_what_is_printed_is_one_object_and_in_head_nothing_breaks(repo, reject, 
     assert json.loads(cli("gate", "--range", "main..topic", "--format", "json", cwd=repo).stdout)["schema"] == 1
     told = shell("git-decisions gate --range main..topic | head -1", cwd=repo)
     assert "Traceback" not in told.stdout and told.stdout.startswith("Stopped")
+
+
+# --- as a hook before a commit ------------------------------------------------------------------
+
+
+def test_a_commit_is_stopped_where_init_was_told_so_and_nowhere_else(repo, reject, cli, git):
+    rejected = reject(repo)
+    assert cli("init", cwd=repo).code == 0
+    write(repo, "db/1.sql", COLUMN)
+    git("add", "-A", cwd=repo)
+    git("commit", "--quiet", "-m", "not asked for", cwd=repo)
+    before = {path.name: path.read_bytes() for path in (repo / ".git" / "hooks").iterdir()}
+    config = git("config", "--local", "--list", cwd=repo)
+    assert "stop a commit" in cli("init", "--gate", cwd=repo).stdout
+    again = cli("init", "--json", cwd=repo).json
+    assert all(step["already"] for step in again["steps"])
+    write(repo, "db/2.sql", COLUMN)
+    git("add", "-A", cwd=repo)
+    stopped = git.run("commit", "-m", "stopped", cwd=repo, check=False)
+    said = stopped.stderr.decode()
+    assert stopped.returncode == 1 and rejected[:8] in said and WHY in said and "db/2.sql:2" in said
+    assert git("log", "-1", "--format=%s", cwd=repo) == "not asked for"
+    git("commit", "--quiet", "--no-verify", "-m", "knowingly", cwd=repo)
+    write(repo, "db/3.sql", OTHER)
+    git("add", "-A", cwd=repo)
+    git("commit", "--quiet", "-m", "another", cwd=repo)
+    write(repo, "db/4.sql", COLUMN)
+    git("add", "-A", cwd=repo)
+    partly = git.run(
+        "commit", "-m", "only the other file", "--only", "db/3.sql", "--allow-empty", cwd=repo, check=False
+    )
+    assert partly.returncode == 0, "what this commit doesn't take is not looked at"
+    assert git.run("commit", "-m", "stopped", cwd=repo, check=False).returncode == 1
+    assert cli("supersede", rejected, "-r", "allowed now", cwd=repo, tty=True).code == 0
+    git("commit", "--quiet", "-m", "passes", cwd=repo)
+    assert cli("uninstall", cwd=repo).code == 0 and cli("init", cwd=repo).code == 0
+    after = {path.name: path.read_bytes() for path in (repo / ".git" / "hooks").iterdir()}
+    assert after == before and git("config", "--local", "--list", cwd=repo) == config
+
+
+def test_a_hook_that_was_there_is_asked_first_and_a_broken_gitmem_stops_nothing(repo, reject, cli, git):
+    reject(repo)
+    hook = repo / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho theirs >&2\n[ ! -e no ] || exit 7\n")
+    hook.chmod(0o755)
+    theirs = hook.read_bytes()
+    assert cli("init", "--gate", cwd=repo).code == 0
+    write(repo, "db/1.sql", COLUMN)
+    git("add", "-A", cwd=repo)
+    stopped = git.run("commit", "-m", "x", cwd=repo, check=False)
+    assert stopped.returncode == 1 and b"theirs" in stopped.stderr and WHY.encode() in stopped.stderr
+    (repo / "no").write_text("")
+    stopped = git.run("commit", "-m", "x", cwd=repo, check=False)
+    assert stopped.returncode == 1 and WHY.encode() not in stopped.stderr, "theirs stopped it"
+    (repo / "no").unlink()
+    log = repo / ".git" / "refs" / "decisions" / "log"
+    sound = log.read_bytes()
+    log.write_bytes(b"0123456789" * 4 + b"\n")
+    passes = git.run("commit", "-m", "x", cwd=repo, check=False)
+    assert passes.returncode == 0 and b"was not looked at" in passes.stderr
+    log.write_bytes(sound)
+    assert cli("uninstall", cwd=repo).code == 0
+    assert hook.read_bytes() == theirs
+
+
+def test_a_merge_is_asked_about_what_is_new_to_both_sides(repo, reject, commit, cli, git):
+    git("checkout", "--quiet", "-b", "side", cwd=repo)
+    commit(repo, "db/1.sql", COLUMN)
+    commit(repo, "readme", "theirs\n")
+    git("checkout", "--quiet", "main", cwd=repo)
+    commit(repo, "readme", "ours\n")
+    rejected = reject(repo)
+    assert git.run("merge", "side", cwd=repo, check=False).returncode == 1, "a conflict"
+    write(repo, "readme", "both\n")
+    git("add", "-A", cwd=repo)
+    assert cli("gate", "--staged", cwd=repo).code == 0, "it was looked at where it was committed"
+    write(repo, "db/2.sql", COLUMN)
+    write(repo, "db/1.sql", COLUMN + "select 3;\n")
+    git("add", "-A", cwd=repo)
+    stopped = cli("gate", "--staged", "--json", cwd=repo)
+    assert stopped.code == 1
+    assert [(f["event"], f["path"]) for f in stopped.json["findings"]] == [(rejected, "db/2.sql")]
+
+
+def test_the_pre_commit_frameworks_file_names_commands_that_there_are(cli, repo):
+    text = (Path(__file__).resolve().parent.parent.parent / ".pre-commit-hooks.yaml").read_text("utf-8")
+    entries = [line.partition("entry: ")[2] for line in text.splitlines() if "entry: " in line]
+    assert len(entries) == 2
+    for entry in entries:
+        program, *words = entry.split()
+        assert program == "git-decisions"
+        assert cli(*words, cwd=repo).code == 0

@@ -22,6 +22,9 @@ def init(
     auto_sync: Annotated[
         bool, typer.Option("--auto-sync", help="Share decisions with each `git push` and `git pull`, by hooks.")
     ] = False,
+    gate: Annotated[
+        bool, typer.Option("--gate", help="Stop a commit that brings back what was rejected, by a hook.")
+    ] = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
