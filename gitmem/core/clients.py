@@ -313,7 +313,7 @@ CLIENTS = {
             File("CLAUDE.md", "tell agents how to ask", body=INSTRUCTIONS, others=(".claude/CLAUDE.md",)),
         ),
         (".claude", "CLAUDE.md", ".mcp.json", "~/.claude", "claude"),
-        "Claude Code asks once whether it may use the server of .mcp.json.",
+        "asks once whether it may use the server of .mcp.json.",
     ),
     "codex": Client(
         "Codex",
@@ -327,7 +327,7 @@ CLIENTS = {
             AGENTS_MD,
         ),
         (".codex", "~/.codex", "codex"),
-        "Codex runs new hooks only when you have approved them: type /hooks in it. `codex exec` skips them, unasked.",
+        "runs new hooks only when you have approved them: type /hooks in it. `codex exec` skips them, unasked.",
     ),
     "cursor": Client(
         "Cursor",
@@ -390,7 +390,7 @@ CLIENTS = {
             File("GEMINI.md", "tell agents how to ask", body=INSTRUCTIONS),
         ),
         (".gemini", "GEMINI.md", "~/.gemini", "gemini"),
-        "Gemini CLI shows once that the project's hooks are new.",
+        "shows once that the project's hooks are new.",
     ),
     "antigravity": Client(
         "Antigravity",

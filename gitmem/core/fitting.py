@@ -32,7 +32,10 @@ def fitted(file: File, text: str | None) -> str:
         return _with_lines(file, text)
     try:
         keep = [(wanted.path, wanted.value) for wanted in file.wanted if wanted.how == "item"]
-        result = _without(text or "", keep)
+        result = text or ""
+        for path, value in keep:
+            result = _renewed(result, path, value, keep)
+        result = _without(result, keep)
         for wanted in file.wanted:
             result = _with_entry(result, wanted)
     except jsonc.BadJson as error:
@@ -188,6 +191,22 @@ def _at(text: str, path: tuple[str, ...]) -> Any:
             return _MISSING
         node = found
     return node.value
+
+
+def _renewed(text: str, path: Path, value: Any, keep: list[tuple[Path, Any]]) -> str:
+    """Put `value` in the place of an older item of ours in the list at `path`, so that it stays where it was."""
+    if OURS not in text:
+        return text
+    node: jsonc.Node | None = jsonc.parsed(text)
+    for name in path:
+        node = node.get(name) if node is not None else None
+    items = (node.items or []) if node is not None else []
+    if any(item.value == value for item in items):
+        return text
+    for item in items:
+        if _is_all_ours(item.value) and (path, item.value) not in keep:
+            return jsonc.replaced(text, item, value)
+    return text
 
 
 def _without(text: str, keep: list[tuple[Path, Any]] | None = None) -> str:

@@ -148,7 +148,7 @@ def put(text: str, path: Sequence[str], value: object) -> str:
 
     An empty text is taken for an empty object. Raises BadJson, also where something else stands in the way.
     """
-    return _put(text, path, lambda text, node: _replaced(text, node, value), value)
+    return _put(text, path, lambda text, node: replaced(text, node, value), value)
 
 
 def append(text: str, path: Sequence[str], value: object) -> str:
@@ -182,7 +182,8 @@ def _spelled(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _replaced(text: str, node: Node, value: object) -> str:
+def replaced(text: str, node: Node, value: object) -> str:
+    """Return `text` with `value` in the place of `node`."""
     lines = _spelled(value).split("\n")
     return text[: node.start] + _indented(text, lines, _indent_at(text, node.start)) + text[node.end :]
 

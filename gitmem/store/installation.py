@@ -153,7 +153,8 @@ def plan_removal(repository: Repository) -> list[Step]:
         steps.append(Step(f"delete {ref} (derived from the log)", done=True, undo=_delete(repository, ref)))
     for value in settings.values(SET_BY_US):
         name, _, wanted = value.partition("=")
-        steps.append(Step(f"unset {name} ({wanted})", done=True, undo=_unset(settings, name, wanted)))
+        shown = wanted if len(wanted) <= 60 else wanted[:57] + "..."
+        steps.append(Step(f"unset {name} ({shown})", done=True, undo=_unset(settings, name, wanted)))
     return steps
 
 

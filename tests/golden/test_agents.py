@@ -72,8 +72,9 @@ def test_a_clients_payload_is_read_and_answered_in_its_own_words(path, spelling)
             return answer
 
         reply = entry.answer(case["agent"], given, answering, answering)
-        if name in case and asked:
-            assert said(reply) == case[name], name
+        if asked:
+            # Only an edit can be stopped; a stop of anything else is a text.
+            assert said(reply) == case[name if name in case else "text"], name
         if call.event == "other" or (call.event == "done" and not call.edits and not call.asked):
             assert not asked and said(reply) == case["nothing"]
         else:

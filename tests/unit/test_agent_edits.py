@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitmem.core.calls import Edit
-from gitmem.hooks.agents import asking, dialects, edits, patches, paths
+from gitmem.hooks.agents import asking, dialects, edits, patches, paths, payloads
 
 
 def shown(found: list[Edit]) -> list[tuple[object, ...]]:
@@ -109,6 +109,40 @@ def test_what_is_no_edit_is_none(given):
 )
 def test_paths_in_every_spelling(given, path):
     assert paths.plain(given) == path
+
+
+# --- bytes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        (b'{"a": "x"}', "x"),
+        (b'\xef\xbb\xbf{"a": "x"}\r\n', "x"),
+        (b'{"a": "x\x00\ty\nz\x1b[0m"}', "x\0\ty\nz\x1b[0m"),
+        (b'{"a": "caf\xe9"}', "caf\ufffd"),
+        (b'{"a": "\\ud83d"}', "\ud83d"),
+        ('{"a": "größe"}'.encode(), "größe"),
+        (b'{"a": "x", "a": "y"}', "y"),
+        (b'{"a": "x", "n": NaN}', "x"),
+    ],
+)
+def test_an_object_is_read_however_it_is_spelled(data, value):
+    given = payloads.decoded(data)
+    assert given is not None and given["a"] == value
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"", b"[]", b'"x"', b"3", b"null", b"{", b'{"a": "x"} x', b"\xff\xfe{\x00}\x00", b"{'a': 1}"),
+        b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+        b'{"a": ' + b"9" * 10_000 + b"}",
+        b'{"a": "' + b"x" * payloads.SIZE_MAX + b'"}',
+    ],
+)
+def test_anything_else_is_nothing(data):
+    assert payloads.decoded(data) is None
 
 
 # --- patches -----------------------------------------------------------------------------------
