@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Brought,
         Changesets,
         Digest,
+        Examined,
         Exported,
         Gated,
         Imported,
@@ -453,6 +454,15 @@ class Memory:
         from gitmem.cases import importing
 
         return importing.import_from(self.desk, kind, path, dialect=dialect, dry_run=dry_run, progress=progress)
+
+    def doctor(self) -> Examined:
+        """Look whether everything that gitmem needs works here: log, cache, hooks, remotes, agents' clients.
+
+        Each client that is set up gets a made-up edit through its own command line. Changes nothing but local activity.
+        """
+        from gitmem.cases import examining
+
+        return examining.examine(self.desk)
 
     def append_history(
         self,

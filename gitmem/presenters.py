@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Brought,
         Changesets,
         Digest,
+        Examined,
         Gated,
         Imported,
         Linked,
@@ -606,6 +607,17 @@ expunge = redact
 
 init = uninstall = steps
 rebuild = status
+
+
+def doctor(result: Examined) -> Json:
+    return {
+        "schema": SCHEMA,
+        "well": result.is_well,
+        "checks": [
+            {"what": one.what, "state": one.state, "says": one.says, "remedy": one.remedy or None}
+            for one in result.checks
+        ],
+    }
 
 
 def import_from(result: Brought) -> Json:

@@ -7,6 +7,7 @@ import time
 
 from gitmem.cases.glancing import inside, is_path, whole_path
 from gitmem.core import dates, entities
+from gitmem.core.calls import CANARY
 from gitmem.core.lineages import entity_key
 from gitmem.errors import NoLog, Refused
 from gitmem.store import activity
@@ -43,7 +44,7 @@ def after_call(desk: Desk, call: Call) -> None:
 
 
 def _watched(desk: Desk, cache: Cache, call: Call) -> list[str]:
-    """Return the edited files that the policy watches, or that the log knows."""
+    """Return the edited files that the policy watches, or that the log knows (and the canary)."""
     edited = [inside(desk.repository, whole_path(one.path, call.cwd)) for one in call.edits if is_path(one.path)]
     paths = sorted({path for path in edited if path})
     try:
@@ -54,7 +55,7 @@ def _watched(desk: Desk, cache: Cache, call: Call) -> list[str]:
     found = []
     for path in paths:
         key = entity_key(path)
-        is_watched = any(key == one or key.startswith(one + "/") for one in watch)
+        is_watched = path == CANARY or any(key == one or key.startswith(one + "/") for one in watch)
         if is_watched or cache.scopes_of(key) or cache.names_below(key):
             found.append(path)
     return found

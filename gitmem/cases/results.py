@@ -342,6 +342,32 @@ class Brought:
         self.dry_run = dry_run
 
 
+class Check:
+    """One thing that `doctor` looked at: its state (ok, note, warning, error), what is so, what to do about it."""
+
+    __slots__ = ("remedy", "says", "state", "what")
+
+    def __init__(self, what: str, state: str, says: str, remedy: str = "") -> None:
+        self.what = what
+        self.state = state
+        self.says = says
+        self.remedy = remedy
+
+
+class Examined:
+    """What `doctor` found, in the order in which it looked."""
+
+    __slots__ = ("checks",)
+
+    def __init__(self, checks: list[Check]) -> None:
+        self.checks = checks
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing is wrong; warnings and notes are not."""
+        return all(check.state != "error" for check in self.checks)
+
+
 class Linked:
     """The links that were found: (event ids, commit, how).
 

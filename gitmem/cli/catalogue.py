@@ -78,6 +78,7 @@ FAMILIES = (
     "redacting",
     "travelling",
     "integrity",
+    "examining",
     "gating",
     "commits",
     "importing",

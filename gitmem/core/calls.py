@@ -13,6 +13,10 @@ from collections.abc import Sequence
 EVENTS = ("edit", "done", "start", "compact", "other")
 
 
+#: The file that `doctor` says it edited, to see that a client's hook is heard; there is none of this name.
+CANARY = ".gitmem-canary"
+
+
 class Edit:
     """One file that an edit touches.
 

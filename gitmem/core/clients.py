@@ -22,6 +22,17 @@ COMMAND = ("git", "decisions", "mcp")
 TIMEOUT_S = 10
 
 
+#: Where else a client reads hooks from: what calls us there calls us twice.
+ELSEWHERE = {
+    "claude": (".claude/settings.local.json", "~/.claude/settings.json"),
+    "codex": ("~/.codex/hooks.json", "~/.codex/config.toml"),
+    "cursor": ("~/.cursor/hooks.json", ".claude/settings.json"),
+    "gemini": ("~/.gemini/settings.json",),
+    "qwen": ("~/.qwen/settings.json",),
+    "augment": ("~/.augment/settings.json", ".augment/settings.local.json"),
+}
+
+
 class Wanted:
     """One entry of a JSON file: an item at the end of the list at `path`, or the member at `path`.
 

@@ -26,6 +26,8 @@ VERSION = 1
 TWICE_S, TWICE_UNNAMED_S = 10, 2
 #: Another process has the file for so long at most.
 BUSY_S = 0.4
+#: What failed longer ago is no news.
+FAILURES_S = 7 * 86400
 STOPPED, ASKED, NOTED = "stopped", "asked", "noted"
 #: What the gate did: `outcomes.what`.
 STOP, PASS, NOTE, OPEN, OVERRIDE = "stop", "pass", "note", "open", "override"
@@ -251,6 +253,13 @@ class Activity:
             "SELECT path, at FROM edited WHERE session = ? ORDER BY path", (whole(session),)
         ).fetchall()
 
+    def heard(self, session: str) -> bool:
+        """Say whether an edit of a canary's session arrived, under whatever client's name; forget it."""
+        if self._db is None:
+            return False
+        found = self._db.execute("DELETE FROM edited WHERE session LIKE ?", (f"%:{session}",))
+        return found.rowcount > 0
+
     # --- the record of it ---------------------------------------------------------------------
 
     def record(
@@ -278,6 +287,18 @@ class Activity:
         if row[0] < now - KEPT_S:
             for table in ("shown", "let_pass", "edited", "outcomes"):
                 self._db.execute(f"DELETE FROM {table} WHERE at < ?", (now - KEPT_S,))
+
+    def failures(self) -> tuple[int, str]:
+        """Return how often the gate failed open in the last days, and what it said the last time."""
+        since = int(time.time()) - FAILURES_S
+        rows = (
+            []
+            if self._db is None
+            else self._db.execute(
+                "SELECT said FROM outcomes WHERE what = ? AND at >= ? ORDER BY at DESC, rowid DESC", (OPEN, since)
+            ).fetchall()
+        )
+        return len(rows), str(rows[0][0]) if rows else ""
 
     def outcomes(self, limit: int = 100) -> list[tuple[object, ...]]:
         """Return the newest of what the gate did, as (at, what, agent, session, subagent, path, events, said, ms)."""

@@ -15,7 +15,7 @@ import json
 import os
 
 from gitmem.core import fitting
-from gitmem.core.clients import CLIENTS, LAUNCHER, OURS, Client, File
+from gitmem.core.clients import CLIENTS, ELSEWHERE, LAUNCHER, OURS, Client, File
 from gitmem.errors import Refused
 from gitmem.store import files
 from gitmem.store.installation import SET_BY_US, Program, Settings, Step, quote
@@ -99,6 +99,16 @@ class Setup:
             for name, client in CLIENTS.items()
             if any(f"{OURS}" in text and f"agent {name}" in text for text in map(self._hooks, client.files))
         ]
+
+    def twice(self, name: str) -> list[str]:
+        """Return the files besides ours that call us for the client `name` too; empty where none does."""
+        found = []
+        for path in ELSEWHERE.get(name, ()):
+            whole = os.path.expanduser(path) if path.startswith("~") else self.whole(path)
+            text = files.read(whole) or ""
+            if OURS in text and f"agent {name}" in text:
+                found.append(path)
+        return found
 
     def _hooks(self, file: File) -> str:
         return (files.read(self.whole(self._place(file))) or "") if file.wanted or file.style != "markdown" else ""
