@@ -306,6 +306,45 @@ def test_a_redaction_is_not_forced_over_what_nobody_proved(leaked, hub, cli, git
     assert tip(git, hub) == there
 
 
+def test_what_is_pushed_at_the_very_moment_of_a_forced_push_is_not_lost(leaked, hub, cli, git, tmp_path):
+    one, two, bad = leaked
+    theirs = record(cli, two, "record", "a.b", "add", "-r", "Pushed while the other one pushed.")
+    git("push", "--quiet", "origin", f"{REF}:refs/heads/waiting", cwd=two)
+    redact(cli, one, bad)
+    first = tmp_path / "first"
+    moves = f"git --git-dir={hub} update-ref {REF} refs/heads/waiting"
+    wrapped = script_at(
+        tmp_path / "pack", f'[ -e {first} ] || {{ touch {first}; {moves}; }}; exec git-receive-pack "$@"'
+    )
+    git("config", "remote.origin.receivepack", wrapped, cwd=one)
+    answer = said(cli, one, "push")
+    assert first.exists() and answer["replaced"] and answer["received"] == 1
+    assert theirs in {event["id"] for event in said(cli, one, "log")["events"]}
+    assert tip(git, hub) == tip(git, one)
+    is_sound(git, cli, one)
+
+
+def test_a_quarantined_file_that_was_taken_out_over_there_goes_here_whatever_was_seen(shared, hub, cli, git):
+    one, two, _ = shared
+    blob = git("hash-object", "-w", "--stdin", cwd=one, input=f"no event, but {SECRET}")
+    tree = git("mktree", cwd=one, input=f"100644 blob {blob}\t{'ab' * 32}.json\n")
+    who = "gitmem <gitmem@gitmem.invalid> 0 +0000"
+    text = f"tree {tree}\nparent {tip(git, one)}\nauthor {who}\ncommitter {who}\n\nx\n"
+    git("update-ref", REF, git("hash-object", "-t", "commit", "-w", "--stdin", cwd=one, input=text), cwd=one)
+    said(cli, one, "push")
+    said(cli, two, "fetch")
+    git("update-ref", "-d", SEEN, cwd=two)  # as if it had come another way
+    mine = record(cli, two, "record", "a.b", "add", "-r", "Mine.")
+    assert found_in(git, two, SECRET)
+    redact(cli, one, "abab")
+    assert said(cli, one, "push")["replaced"]
+    assert said(cli, two, "sync")["redacted"] == ["ab" * 32]
+    for repo in (one, two):
+        assert found_in(git, repo, SECRET) == []
+    assert mine in {event["id"] for event in said(cli, two, "log")["events"]}
+    assert tip(git, two) == tip(git, hub)
+
+
 # --- the network ------------------------------------------------------------------------------
 
 
