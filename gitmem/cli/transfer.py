@@ -134,6 +134,9 @@ def _ours(folder: str, mark: str) -> set[str]:
 
 
 def import_jsonl(memory: Memory, io: Io, *, path: str | None, dry_run: bool, as_json: bool) -> int:
+    if path is None and os.isatty(0):
+        raise Usage(what="import jsonl needs a file: PATH, or an export on stdin", command="import jsonl")
+
     def progress(what: str, done: int, total: int) -> None:
         io.progress(f"{what}: {done:,} of {total:,}" if total else f"{what}: {done:,} events")
 

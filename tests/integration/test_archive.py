@@ -344,6 +344,8 @@ BESIDES = {
 }
 #: These change the archive, or read it: what they say has to differ. Then one that never ends.
 SET_APART = {"archive add", "audit", "redact", "expunge", "watch"}
+#: These read what a program sends them, to its end.
+READERS = {"mcp", "hook", "receive"}
 
 
 def _argv(command: catalogue.Command, event: str) -> list[str]:
@@ -385,7 +387,7 @@ def test_without_the_archive_or_with_another_every_other_command_says_the_same(m
                 git("update-ref", "-d", ARCHIVE, cwd=repo)
             elif variant == "other":
                 _tamper(git, repo, event)
-            done = cli(*_argv(command, event), cwd=repo, tty=command.words not in ("mcp", "hook"), timeout_s=60)
+            done = cli(*_argv(command, event), cwd=repo, tty=command.words not in READERS)
             text = f"{done.code}\n{done.stdout}\n{done.stderr}"
             reads = command.heading in ("Read", "Check") and command.words != "rebuild"
             said[variant][command.words] = text if reads else _masked(text)

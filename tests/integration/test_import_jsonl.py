@@ -216,6 +216,7 @@ def test_what_is_no_log_is_said_to_be_none(source, make_repo, cli, git):
         done = cli("import", "jsonl", "log.jsonl", cwd=repo)
         assert done.code == code and words in done.stderr, done.stderr
     assert cli("import", "jsonl", "missing.jsonl", cwd=repo).code == 2
+    assert cli("import", "jsonl", cwd=repo, tty=True, timeout_s=20).code == 2  # nobody is left waiting
     assert git("for-each-ref", "refs/decisions*", cwd=repo) == ""
 
 
