@@ -28,6 +28,15 @@ def test_generated_pages_are_current(docs):
     assert sorted(docs.stale()) == [], "run scripts/docs"
 
 
+def test_the_architecture_names_every_file_of_the_package():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    named = set(re.findall(r"`([a-z0-9_]+)(?:\.py)?`", page))
+    # Told as a whole: a file for each family of commands, each language, each client, each form.
+    told = {"cli", "entering", "agents", "exporters"}
+    files = [path.relative_to(ROOT) for path in (ROOT / "gitmem").rglob("*.py") if not path.stem.startswith("__")]
+    assert [str(path) for path in files if path.stem not in named and not told & set(path.parts)] == []
+
+
 def test_the_page_of_errors_has_each_of_them(docs):
     page = (ROOT / "docs" / "reference" / "errors.md").read_text("utf-8")
     for each in docs.error_classes():
