@@ -47,12 +47,12 @@ prints one event on each line. Every event has the same fields; what its kind ha
 | `record`, `reject`, `supersede` | `written`, `events`, `warnings` |
 | `status` | `decisions`, `counts`, and without an entity `events`, `unlinked`, `tip`, `review` (`waiting`, `oldest`) |
 | `prior` | `known` (yes, weak, nothing), `attempts`, `hidden` |
-| `review` | `waiting`, `oldest`, `token`, `items` (below) |
+| `review` | `waiting`, `oldest`, `relanded`, `due`, `token`, `items` (below) |
 | `stale` | `now`, `counts` (by flag), `decisions` (below) |
 | `ratify` and all that review or mark, `override` | as `record` |
 | `changeset` | `events`, or without an id `changesets` |
 | `assert` | `present`, `missing` |
-| `verify` | `sound`, `tip`, `events`, `commits`, `incremental_from`, `findings` |
+| `verify` | `sound`, `tip`, `events`, `commits`, `newer`, `signatures`, `incremental_from`, `findings` |
 | `record --attach`, `archive add` | `attached` (`name`, `size`, `sha256`); `archive add` also `event`, `known` |
 | `audit` | `event`, `attachments` (as `attached`; `added_at`, `author`, `channel`, `problem`, and `text` or `base64`) |
 | `redact` `expunge` | `written`, `redacted`, `mode`, `event`, `old_tip`, `tip`, `commits`, `objects`, `packs`, `held` |
@@ -66,8 +66,9 @@ prints one event on each line. Every event has the same fields; what its kind ha
 An event: `id`, `kind`, `change_type`, `entity_path`, `entity_type`, `scope`, `approach`, `reasoning`, `instead`,
 `constraint`, `stale_when`, `expires_when`, `revisit_after`, `valid_from`, `valid_to`, `supersedes`, `superseded_by`,
 `changeset_id`, `author`, `agent`, `session_id`, `channel`, `basis`, `effect`, `clock`, `recorded_at`, `source`,
-`commits`, `trust`, `marks` (of seal, mute, pin, those that it bears now), `verdict`, `redacted`, and what else its
-kind carries.
+`commits`, `trust`, `marks` (of seal, mute, pin, those that it bears now), `verdict`, `redacted`, `signature`
+(null, or its `state`, `principal` and `key`; the state is good, unchecked, or what is wrong: bad, unknown-key,
+other-principal, not-valid-then, revoked), and what else its kind carries.
 
 A decision: `entity_path`, `scope`, `approach`, `verdict`, `trust`, `standing` (the event that decides), `sealed`
 (whether that one is; then no text of it is told), `against` (those that contest it), `closed_by_parent`, `in_head`
@@ -79,17 +80,19 @@ proximity_high, proximity_low, open), `trust`, `match` (entity, approach, conten
 and words), `because` (why it matched), `reasoning`, `instead`, `stale_when`, `attempt`, `closed_by` (ids), `line` (all
 of it on one line).
 
-An item of `review`: `why` (pending, proposed, contested, disputed, void, quarantined, other), `since`, one of `event`,
-`decision` (with `sides`: the events `closed` and `open`) and `finding`; `if_ratified`, `if_retracted` and, by the id
+An item of `review`: `why` (pending, proposed, contested, disputed, void, quarantined, unsigned, relanded, due, other),
+`since`, one of `event`, `decision` (with `sides`: the events `closed` and `open`) and `finding`; `due` (`flag` and
+`signals`, as in `stale`); `if_ratified`, `if_retracted` and, by the id
 that is kept, `if_kept`: the decisions that would differ (`entity_path`, `scope`, `approach`, `before`, `after`,
-`trust_before`, `trust_after`); `closed_by`, `commands` (what decides it).
+`trust_before`, `trust_after`); `closed_by`, `actions` (`do`, the `id` that it is done to, its `command`), `commands`.
 
 A decision of `stale`: `entity_path`, `scope`, `change_type`, `approach`, `verdict`, `trust`, `standing` (the event that
-is due), `since`, `flag` (expired, revisit_due, review_suggested, manual_review), `why`, `days_overdue`, `signals` (of
-each reason `flag`, `why`, `since`, `event`, `words`), `reasoning`, `instead`, `revisit_after`, `stale_when`,
-`expires_when`.
+is due), `since`, `flag` (relanded, expired, revisit_due, review_suggested, manual_review), `why`, `days_overdue`,
+`signals` (of each reason `flag`, `why`, `since`, `event`, `words`, `commit`), `reasoning`, `instead`, `revisit_after`,
+`stale_when`, `expires_when`.
 
-A finding: `rule`, `severity` (error, warning), `commit`, `event`, `message`.
+A finding: `rule`, `severity` (error, warning), `commit`, `event`, `message`, `accepted_by` (the review that did, or
+null).
 """
 
 

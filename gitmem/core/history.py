@@ -20,7 +20,7 @@ from gitmem.core.lineages import entity_key
 
 ERROR, WARNING = "error", "warning"
 
-#: Rules that a finding can name, with what they mean. `docs/reference/findings.md` is generated from here.
+#: Rules that a finding can name, with what they mean.
 RULES = {
     "absent": "there is no log",
     "truncated": "history was cut off (a shallow clone); older entries can't be seen",
