@@ -41,6 +41,8 @@ def setup(desk: Desk, agents: Sequence[str] = (), *, dry_run: bool = False, chec
             remarks.append(step.remark)
     if check and not chosen:
         remarks.append("no agent's client is set up in this repository: `git decisions setup`.")
+    if not check and desk.log().tip() is None:
+        remarks.append("this repository keeps no decisions yet, so nothing is stopped: `git decisions init`.")
     if not check and not all(already for _, _, already in steps):
         remarks += [f"{CLIENTS[name].name}: {CLIENTS[name].by_hand}" for name in chosen if CLIENTS[name].by_hand]
     is_in_order = bool(chosen) and not drifted

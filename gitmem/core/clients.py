@@ -185,11 +185,12 @@ def _server(path: str, key: str = "mcpServers", value: Any = None, others: tuple
     return File(path, "offer gitmem's tools", wanted=(Wanted("member", (key, SERVER), value),), others=others)
 
 
-#: Tools of ours and shells: what they asked is noted when they have run.
+#: When they have run, it is noted what tools of ours and shells asked, and what was edited. A matcher of more than
+#: letters and bars is a pattern without anchors.
 _ASKED = "mcp__.*decisions__.*"
 _CLAUDE = {
     "PreToolUse": "Edit|Write|MultiEdit|NotebookEdit",
-    "PostToolUse": f"Bash|PowerShell|{_ASKED}",
+    "PostToolUse": f"^(Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell)$|{_ASKED}",
     "SessionStart": "startup|clear|compact",
     "SubagentStart": "",
     "PreCompact": "",
@@ -279,7 +280,7 @@ export const GitDecisions = async ({ directory }) => {
   return {
     "tool.execute.before": async (input, output) => {
       const call = { ...about("tool.execute.before", input), callID: input.callID, tool: input.tool, args: output.args }
-      if (ASKS.test(input.tool)) given.set(input.callID, output.args)
+      if (EDITS.test(input.tool) || ASKS.test(input.tool)) given.set(input.callID, output.args)
       if (!EDITS.test(input.tool)) return
       const said = ask(call)
       if (said.stop) throw new Error(said.text)
@@ -287,7 +288,7 @@ export const GitDecisions = async ({ directory }) => {
     "tool.execute.after": async (input) => {
       const args = input.args ?? given.get(input.callID)
       given.delete(input.callID)
-      if (args && ASKS.test(input.tool))
+      if (args && (EDITS.test(input.tool) || ASKS.test(input.tool)))
         ask({ ...about("tool.execute.after", input), callID: input.callID, tool: input.tool, args })
     },
     "experimental.chat.system.transform": async (input, output) => {
@@ -332,7 +333,7 @@ CLIENTS = {
             _groups(
                 ".codex/hooks.json",
                 "codex",
-                {**_CLAUDE, "PreToolUse": "apply_patch|Edit|Write", "PostToolUse": f"Bash|{_ASKED}"},
+                {**_CLAUDE, "PreToolUse": "apply_patch|Edit|Write", "PostToolUse": f"^(apply_patch|Bash)$|{_ASKED}"},
             ),
             File(".codex/config.toml", "offer gitmem's tools", body=_CODEX_SERVER, style="hash"),
             AGENTS_MD,
@@ -348,6 +349,7 @@ CLIENTS = {
                 "cursor",
                 {
                     "preToolUse": "Write|StrReplace|Delete|ApplyPatch",
+                    "afterFileEdit": "",
                     "afterMCPExecution": "",
                     "afterShellExecution": "",
                     "sessionStart": "",
@@ -391,7 +393,7 @@ CLIENTS = {
                 "gemini",
                 {
                     "BeforeTool": "write_file|replace",
-                    "AfterTool": "run_shell_command|mcp_.*decisions.*",
+                    "AfterTool": "write_file|replace|run_shell_command|mcp_.*decisions.*",
                     "SessionStart": "",
                     "PreCompress": "",
                 },
@@ -484,7 +486,7 @@ CLIENTS = {
                 "droid",
                 {
                     "PreToolUse": "Edit|Create|ApplyPatch|MultiEdit",
-                    "PostToolUse": "Execute|.*decisions.*",
+                    "PostToolUse": "Edit|Create|ApplyPatch|MultiEdit|Execute|.*decisions.*",
                     "SessionStart": "",
                     "PreCompact": "",
                 },
@@ -519,7 +521,7 @@ CLIENTS = {
                 "qwen",
                 {
                     "PreToolUse": "WriteFile|Edit|write_file|replace|edit",
-                    "PostToolUse": f"Shell|run_shell_command|{_ASKED}",
+                    "PostToolUse": f"WriteFile|Edit|write_file|replace|edit|Shell|run_shell_command|{_ASKED}",
                     "SessionStart": "",
                     "PreCompact": "",
                 },

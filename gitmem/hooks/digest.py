@@ -17,6 +17,11 @@ def digest(call: Call) -> Answer:
     except GitmemError:
         return Answer()
     try:
-        return Answer(memory.reminder(call.session) if call.event == "compact" else memory.digest().text)
+        if call.event == "compact":
+            return Answer(memory.reminder(call.session))
+        told = [memory.digest().text]
+        if call.source == "compact":  # before it, most clients tell only their user
+            told.append(memory.reminder(call.session))
+        return Answer("\n\n".join(text for text in told if text))
     finally:
         memory.close()

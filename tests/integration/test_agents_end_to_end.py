@@ -187,6 +187,31 @@ def test_a_session_is_told_at_its_start_where_the_client_can_be(repo, cli):
     assert set(told) == set(DIALECTS) - {"windsurf"}
 
 
+@pytest.mark.parametrize("agent", ["claude", "codex", "droid", "qwen", "opencode"])
+def test_what_was_edited_and_not_recorded_is_told_around_compaction(agent, repo, cli):
+    """`db/add.sql` is known to the log; who edits it and records nothing is told so, and its neighbour is not."""
+    assert cli("record", "db/add.sql", "add", "-r", "so that it is watched", cwd=repo, tty=True).code == 0
+    names = {"PreToolUse": "PostToolUse", "tool.execute.before": "tool.execute.after"}
+    for session in ("ours", "theirs"):
+        given = json.loads(payload(agent, repo, FINE, session=session))
+        for name in ("hook_event_name", "event"):
+            given |= {name: names[given[name]]} if name in given else {}
+        if session == "theirs":
+            given = json.loads(json.dumps(given).replace("add.sql", "other.sql"))
+        assert cli("hook", "--agent", agent, cwd=repo, input=json.dumps(given)).code == 0
+
+    def told(session: str) -> str:
+        base = {"sessionID": session, "directory": str(repo), "event": "experimental.session.compacting"}
+        if agent != "opencode":
+            base = {"session_id": session, "cwd": str(repo), "hook_event_name": "SessionStart", "source": "compact"}
+            base |= {"turn_id": "t"} if agent == "codex" else {}
+        return cli("hook", "--agent", agent, cwd=repo, input=json.dumps(base)).stdout
+
+    assert "db/add.sql" in told("ours") and "db/add.sql" not in told("theirs")
+    assert cli("record", "db/add.sql", "modify", "-r", "a nickname", cwd=repo, tty=True).code == 0
+    assert "db/add.sql" not in told("ours")
+
+
 FAILS = """
 import sys, time
 from gitmem.hooks import agent

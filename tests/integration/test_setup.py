@@ -98,7 +98,8 @@ def test_every_client_is_set_up_and_taken_away_byte_for_byte(cli, make_repo, fil
     # Again: nothing to do, and no file is touched.
     stamps = {path: (repo / path).stat().st_mtime_ns for path in after}
     again = cli("setup", *all_agents(), "--json", cwd=repo).json
-    assert all(step["already"] and not step["done"] for step in again["steps"]) and not again["notes"]
+    assert all(step["already"] and not step["done"] for step in again["steps"])
+    assert len(again["notes"]) == 1 and "git decisions init" in again["notes"][0]
     assert {path: (repo / path).stat().st_mtime_ns for path in tree(repo)} == stamps
     assert cli("setup", "--check", cwd=repo).code == 0
     assert cli("uninstall", cwd=repo).code == 0
@@ -387,6 +388,36 @@ def test_without_the_launcher_it_is_found_on_path_or_among_a_persons_programs(fa
     (home / ".local" / "bin").mkdir(parents=True)
     (home / ".local" / "bin" / "git-decisions-hook").symlink_to(Path(sys.executable).parent / "git-decisions-hook")
     assert run_line(command, far) == (SEEN, 0)
+
+
+def test_the_launcher_finds_a_gitmem_in_a_directory_of_any_name(tmp_path):
+    from gitmem.store.installation import Program
+    from gitmem.store.setup import alias, launcher
+
+    place = tmp_path / 'Öl & Wein\'s $(touch x) `touch y` \\ "z"'
+    place.mkdir()
+    for name in ("python", "entry.py", "git-decisions", "git-decisions-hook"):
+        (place / name).write_text(f'#!/bin/sh\necho {name} "$@"\n')
+        (place / name).chmod(0o755)
+    program = Program(f"{place}/python", f"{place}/entry.py", f"{place}/git-decisions-hook")
+    here = tmp_path / "agent"
+    here.write_text(launcher(program))
+    here.chmod(0o755)
+
+    def said() -> str:
+        done = subprocess.run([here, "agent", "claude"], env={"PATH": BARE}, cwd=tmp_path, capture_output=True)
+        assert done.returncode == 0 and done.stderr == b""
+        return done.stdout.decode().strip()
+
+    assert said() == f"python -I -S {place}/entry.py agent claude"
+    (place / "entry.py").unlink()
+    assert said() == "git-decisions-hook agent claude"
+    (place / "git-decisions-hook").unlink()
+    assert said() == ""
+    git = ["git", "-c", f"alias.dd={alias(program.script)}", "dd", "prior", "x y"]
+    done = subprocess.run(git, env={"PATH": BARE}, cwd=tmp_path, capture_output=True)
+    assert (done.stdout, done.returncode) == (b"git-decisions prior x y\n", 0)
+    assert {path.name for path in tmp_path.iterdir()} == {place.name, "agent"}
 
 
 def test_clines_programs_run_as_they_are(far):

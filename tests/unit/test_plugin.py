@@ -63,9 +63,9 @@ def test_the_hooks_are_those_that_setup_writes():
     # Only letters and bars are a list of names; with anything else a matcher is a pattern without anchors.
     assert re.fullmatch(r"[A-Za-z|]+", hooks["PreToolUse"][0]["matcher"])
     pattern = re.compile(hooks["PostToolUse"][0]["matcher"])
-    for tool in ("Bash", "mcp__decisions__prior_attempts", "mcp__plugin_git-decisions_decisions__status"):
+    for tool in ("Bash", "Edit", "mcp__decisions__prior_attempts", "mcp__plugin_git-decisions_decisions__status"):
         assert pattern.search(tool)
-    assert not pattern.search("Read") and not pattern.search("mcp__github__get_issue")
+    assert not pattern.search("TodoWrite") and not pattern.search("mcp__github__get_issue")
     assert read("plugin/.mcp.json") == {"mcpServers": {"decisions": {"command": "git", "args": ["decisions", "mcp"]}}}
 
 
