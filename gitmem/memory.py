@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Asserted,
         Attached,
         Brought,
+        Carried,
         Changesets,
         Digest,
         Examined,
@@ -514,6 +515,21 @@ class Memory:
         from gitmem.cases import archiving
 
         return archiving.add(self.desk, prefix, files, allow_secret=allow_secret)
+
+    def fetch_archive(self, remote: str = "") -> Carried:
+        """Bring the attachments of a remote's archive here, but for those of events that are redacted here.
+
+        Raises Usage, Incomplete, LogBusy, GitFailed; nothing was attached then.
+        """
+        from gitmem.cases import archiving
+
+        return archiving.fetch(self.desk, remote)
+
+    def push_archive(self, remote: str = "") -> Carried:
+        """Send the archive to a remote, joined with the one that is there. Nothing else ever sends it."""
+        from gitmem.cases import archiving
+
+        return archiving.push(self.desk, remote)
 
     def audit(self, prefix: str) -> Attached:
         """Return what is attached to an event, each looked through. Nothing else reads the archive."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Asserted,
         Attached,
         Brought,
+        Carried,
         Changesets,
         Digest,
         Examined,
@@ -137,6 +138,18 @@ def record(result: Recorded) -> Json:
 def attach(result: Attached) -> Json:
     new = [_attachment(one) for one in result.attachments]
     return {"schema": SCHEMA, "written": bool(new), "event": result.event, "attached": new, "known": result.known}
+
+
+def carry(result: Carried) -> Json:
+    return {
+        "schema": SCHEMA,
+        "remote": result.remote,
+        "old_tip": result.old_tip or None,
+        "tip": result.tip or None,
+        "remote_tip": result.theirs or None,
+        "received": result.came,
+        "sent": result.went,
+    }
 
 
 def _attachment(one: Attachment) -> Json:

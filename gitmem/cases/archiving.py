@@ -7,20 +7,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from gitmem.cases import recording
-from gitmem.cases.results import Attached, Recorded
+from gitmem.cases.results import Attached, Carried, Recorded
 from gitmem.cases.typed import text_of
 from gitmem.core import dates, secrets
 from gitmem.core.drafts import Draft
 from gitmem.core.events import TEXT_MAX
 from gitmem.core.ids import short
-from gitmem.errors import GitmemError, RuleViolation, Usage
-from gitmem.store.archive import Archive, Attachment, Offer, offer, offer_text
+from gitmem.errors import GitmemError, LogBusy, NoLog, RuleViolation, Usage
+from gitmem.store.archive import REF, Archive, Attachment, Offer, offer, offer_text
+from gitmem.store.writing import TRIES_MAX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.cases.desk import Desk
     from gitmem.core.drafts import Writer
     from gitmem.store.cache import Cache
+    from gitmem.sync.remotes import Remote
 
 #: `--attach diff`: the diff of the event itself, whole.
 DIFF, DIFF_NAME = "diff", "diff.patch"
@@ -130,6 +132,77 @@ def _check(desk: Desk, event_id: str) -> None:
 def _promised(one: Offer) -> Attachment:
     about: dict[str, object] = {"name": one.name, "allow_secret": one.secret}
     return Attachment("", one.sha256, one.blob, about, one.size)
+
+
+# --- between clones ---------------------------------------------------------------------------
+
+
+def fetch(desk: Desk, name: str = "") -> Carried:
+    """Do what `Memory.fetch_archive` says."""
+    remote = _remote(desk, name)
+    archive = Archive(desk.repository)
+    done = Carried(remote.name, archive.tip() or "")
+    done.theirs = remote.tip()
+    before = archive.count(archive.tip())
+    if done.theirs:
+        _bring(desk, archive, remote, done.theirs)
+    done.tip = archive.tip() or ""
+    done.came = archive.count(done.tip or None) - before
+    return done
+
+
+def push(desk: Desk, name: str = "") -> Carried:
+    """Do what `Memory.push_archive` says."""
+    remote = _remote(desk, name)
+    archive = Archive(desk.repository)
+    done = Carried(remote.name, archive.tip() or "")
+    before = archive.count(archive.tip())
+    for attempt in range(TRIES_MAX):
+        done.theirs = remote.tip()
+        if done.theirs and done.theirs != archive.tip():
+            _bring(desk, archive, remote, done.theirs)
+        tip = archive.tip()
+        done.tip = tip or ""
+        done.came = archive.count(tip) - before
+        if tip is None or tip == done.theirs:
+            return done
+        # What is replaced was joined just now, but for what is redacted here.
+        if remote.push(tip, done.theirs):
+            done.went = True
+            done.theirs = tip
+            return done
+        time.sleep(os.urandom(1)[0] / 256 * min(1.0, 0.01 * 2**attempt))
+    raise LogBusy(message=f"{remote.name} is busy: nothing was pushed", hint="try again in a moment.")
+
+
+def _remote(desk: Desk, name: str) -> Remote:
+    from gitmem.cases import travelling
+
+    remote = travelling.remote(desk, name)
+    remote.ref = REF
+    return remote
+
+
+def _bring(desk: Desk, archive: Archive, remote: Remote, theirs: str) -> None:
+    """Fetch a remote's archive into a quarantine, and take in what belongs to no redacted event."""
+    from gitmem.sync.quarantine import Quarantine
+
+    try:
+        cache: Cache | None = desk.cache()
+    except NoLog:
+        cache = None
+
+    def is_gone(event_id: str) -> bool:
+        event = cache.event(event_id) if cache is not None else None
+        return event is not None and bool(event.redacted)
+
+    tip = archive.tip()
+    with Quarantine(desk.repository) as quarantine:
+        remote.fetch([tip] if tip else [], quarantine.env)
+        archive.join(theirs, is_gone, Archive(quarantine.log.repository))
+
+
+# --- reading ----------------------------------------------------------------------------------
 
 
 def audit(desk: Desk, prefix: str) -> Attached:

@@ -32,6 +32,19 @@ class Recorded:
         self.dry_run = dry_run
 
 
+class Carried:
+    """What became of the archive between here and a remote: tips before and now, what came, whether ours went."""
+
+    __slots__ = ("came", "old_tip", "remote", "theirs", "tip", "went")
+
+    def __init__(self, remote: str, old_tip: str) -> None:
+        self.remote = remote
+        self.old_tip = self.tip = old_tip
+        self.theirs = ""
+        self.came = 0
+        self.went = False
+
+
 class Attached:
     """What is, or was just, attached to an event; `known` counts what was attached already."""
 

@@ -37,6 +37,25 @@ def add(memory: Memory, io: Io, *, id: str, files: Sequence[str], allow_secret: 
     return 0
 
 
+def fetch(memory: Memory, io: Io, *, remote: str | None, as_json: bool) -> int:
+    return _carried(io, presenters.carry(memory.fetch_archive(remote or "")), as_json=as_json)
+
+
+def push(memory: Memory, io: Io, *, remote: str | None, as_json: bool) -> int:
+    return _carried(io, presenters.carry(memory.push_archive(remote or "")), as_json=as_json)
+
+
+def _carried(io: Io, answer: dict[str, Any], *, as_json: bool) -> int:
+    if as_json:
+        io.answer(answer)
+        return 0
+    parts = [f"{plural(answer['received'], 'attachment')} came"] if answer["received"] else []
+    parts += ["the archive went"] if answer["sent"] else []
+    told = ", ".join(parts) or ("it has no archive" if answer["remote_tip"] is None else "up to date")
+    io.show([Line(("id", answer["remote"]), ("good" if parts else "dim", f": {told}"))])
+    return 0
+
+
 def told(attached: Iterable[dict[str, Any]], event: str, *, dry_run: bool = False) -> Iterator[Line]:
     """Yield a line for each file that was attached to an event, or would be."""
     for one in attached:

@@ -54,6 +54,7 @@ prints one event on each line. Every event has the same fields; what its kind ha
 | `assert` | `present`, `missing` |
 | `verify` | `sound`, `tip`, `events`, `commits`, `newer`, `signatures`, `incremental_from`, `findings` |
 | `record --attach`, `archive add` | `attached` (`name`, `size`, `sha256`); `archive add` also `event`, `known` |
+| `archive fetch`, `archive push` | `remote`, `old_tip`, `tip`, `remote_tip`, `received` (how many), `sent` (whether) |
 | `audit` | `event`, `attachments` (as `attached`; `added_at`, `author`, `channel`, `problem`, and `text` or `base64`) |
 | `redact` `expunge` | `written`, `redacted`, `mode`, `event`, `old_tip`, `tip`, `commits`, `objects`, `packs`, `held` |
 | `init`, `uninstall` | `dry_run`, `steps` (`what`, `done`, `already`), `notes` |

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from gitmem.core import canonical, characters, ids, objects, secrets
 from gitmem.core.events import NOBODY
@@ -428,14 +428,21 @@ class Archive:
 
     # --- meeting another, and taking out ---------------------------------------------------------
 
-    def join(self, other: str, is_gone: Callable[[str], bool]) -> str | None:
-        """Bring all attachments of the archive commit `other` (its objects are here) into ours; return the new tip.
+    def count(self, tip: str | None) -> int:
+        """Return how many attachments the archive commit `tip` holds."""
+        held = self._all(tip).values() if tip else ()
+        return sum(not name.endswith(ABOUT_SUFFIX) for files in held for name in files)
 
-        What belongs to an event of which `is_gone` says so (it was redacted here) stays out. To send ours along with
-        the log, push `REF` to where it came from, forced, with a lease on what was seen there: it has no history that
-        could be fast-forwarded. A lost lease means: fetch, join, again. Raises Incomplete, LogBusy, GitFailed.
+    def join(self, other: str, is_gone: Callable[[str], bool], source: Archive | None = None) -> str | None:
+        """Bring all attachments of the archive commit `other` into ours; return the new tip.
+
+        What belongs to an event of which `is_gone` says so (it was redacted here) stays out, and is never stored.
+        `source` reads what is not in our own store yet (a quarantine). The other way, ours takes the place of a
+        remote's by a push with a lease on what was joined: there is no history that could be fast-forwarded.
+        Raises Incomplete, LogBusy, GitFailed.
         """
-        theirs = {event_id: files for event_id, files in self._all(other).items() if not is_gone(event_id)}
+        reading = source or self
+        theirs = {event_id: files for event_id, files in reading._all(other).items() if not is_gone(event_id)}
         with Tries(self.repository) as tries:
             while True:
                 tries.begin()
@@ -449,6 +456,9 @@ class Archive:
                         changes[event_id] = {**have, **both}
                 if not changes:
                     return tip
+                if source is not None:
+                    wanted = {oid for event_id, files in changes.items() for oid in files.values()}
+                    self._take(source, wanted - {oid for files in ours.values() for oid in files.values()})
                 stored: list[tuple[str, bytes]] = []
                 reader = Reader(self.repository)
                 try:
@@ -459,6 +469,30 @@ class Archive:
                 finally:
                     reader.close()
                 return target
+
+    def _take(self, source: Archive, blobs: Collection[str]) -> None:
+        """Store some blobs that `source` has, and nothing else of it. From process to process: they may be large."""
+        if not blobs:
+            return
+        there, words = source.repository, ("pack-objects", "-q", "--stdout")
+        env = {**there.env(), **git.RAW}
+        giver = git.Process(words, git_dir=there.git_dir, environ=there.environ, env=env, feed=True)
+        taker = None
+        try:
+            taking = (*WRITING, "index-pack", "--stdin")
+            here = self.repository
+            env = {**here.env(), **git.RAW}
+            taker = git.Process(taking, git_dir=here.git_dir, environ=here.environ, env=env, stdin_from=giver)
+            os.write(giver.stdin, "".join(f"{oid}\n" for oid in sorted(blobs)).encode())
+            giver.close("stdin")
+            result = taker.communicate()
+            rc = giver.wait()
+        finally:
+            giver.kill()
+            if taker is not None:
+                taker.kill()
+        if result.rc or rc:
+            raise git.failed(taking, result.rc or rc, result.err, also="; nothing was attached")
 
     def without(self, is_gone: Callable[[str], bool]) -> Stripped | None:
         """Return the archive without what belongs to events of which `is_gone` says so; None: there is nothing."""

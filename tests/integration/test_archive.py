@@ -405,3 +405,76 @@ def test_uninstall_says_that_it_stays(make_repo, cli, git):
     event = attached(cli, repo, b"kept")
     assert ARCHIVE in "".join(cli("uninstall", "--json", cwd=repo).json["notes"])
     assert [one["text"] for one in audited(cli, repo, event)] == ["kept"]
+
+
+# --- between clones ---------------------------------------------------------------------------
+
+
+@pytest.fixture(name="clones")
+def two_clones_and_what_they_share(make_repo, cli, git, tmp_path):
+    """Two repositories with one log, a bare one that both push to, and the ids of two events."""
+    one, shared, other = make_repo(), make_repo("bare"), tmp_path / "other"
+    git("remote", "add", "origin", shared, cwd=one)
+    ids = [record(cli, one, "record", f"users.{name}", "add", *WHY) for name in ("email", "name")]
+    assert cli("push", cwd=one).code == 0
+    git("clone", "-q", one, other, cwd=tmp_path)
+    git("remote", "set-url", "origin", shared, cwd=other)
+    assert cli("fetch", cwd=other).code == 0
+    return one, other, shared, ids
+
+
+def test_the_archive_travels_when_it_is_asked_to_and_no_other_time(clones, cli, git):
+    one, other, shared, (email, name) = clones
+    cli("archive", "add", email, "-", cwd=one, input="from one")
+    assert cli("push", cwd=one).code == 0 and cli("sync", cwd=one).code == 0
+    assert git("for-each-ref", ARCHIVE, cwd=shared) == ""
+    assert cli("archive", "fetch", "--json", cwd=other).json["remote_tip"] is None
+    assert cli("archive", "push", "--json", cwd=one).json["sent"] is True
+    assert cli("archive", "push", "--json", cwd=one).json["sent"] is False
+    cli("archive", "add", name, "-", cwd=other, input=bytes(range(256)))
+    done = cli("archive", "push", "--json", cwd=other)
+    assert done.code == 0 and done.json["sent"] and done.json["received"] == 1
+    assert cli("archive", "fetch", "--json", cwd=one).json["received"] == 1
+    for place in (one, other):
+        assert [found["text"] for found in audited(cli, place, email)] == ["from one"]
+        assert audited(cli, place, name)[0]["size"] == 256
+        assert git("rev-parse", ARCHIVE, cwd=place) == git("rev-parse", ARCHIVE, cwd=shared)
+        assert cli("archive", "fetch", cwd=place).stdout == "origin: up to date\n"
+        is_sound(git, cli, place)
+
+
+def test_four_pushers_lose_nothing(clones, cli, git, tmp_path):
+    one, _, shared, (email, _) = clones
+    program = str(Path(sys.executable).parent / "git-decisions")
+    places = []
+    for number in range(4):
+        place = tmp_path / f"clone{number}"
+        shutil.copytree(one, place)
+        cli("archive", "add", email, "-", cwd=place, input=f"from {number}")
+        places.append(place)
+    running = [subprocess.Popen([program, "archive", "push"], cwd=place) for place in places]
+    assert [process.wait() for process in running] == [0] * 4
+    assert cli("archive", "fetch", cwd=one).code == 0
+    assert {found["text"] for found in audited(cli, one, email)} == {f"from {number}" for number in range(4)}
+    assert git("rev-parse", ARCHIVE, cwd=one) == git("rev-parse", ARCHIVE, cwd=shared)
+
+
+def test_what_is_attached_to_a_redacted_event_never_comes_back_and_leaves_the_remote(clones, cli, git):
+    one, other, shared, (email, name) = clones
+    cli("archive", "add", email, "-", cwd=one, input=SECRET)
+    cli("archive", "add", name, "-", cwd=one, input="harmless")
+    assert cli("archive", "push", cwd=one).code == 0 and cli("archive", "fetch", cwd=other).code == 0
+    assert cli("redact", email, "-r", "x", cwd=one, tty=True).code == 0
+    assert found_in(git, one, SECRET) == [] and found_in(git, other, SECRET) != []
+    assert cli("archive", "fetch", cwd=one).code == 0  # the remote still has it
+    assert found_in(git, one, SECRET) == []
+    done = cli("archive", "push", "--json", cwd=one)
+    assert done.json["sent"] and [found["text"] for found in audited(cli, one, name)] == ["harmless"]
+    listed = git("ls-tree", "-r", "--name-only", ARCHIVE, cwd=shared)
+    assert email[2:] not in listed and name[2:] in listed
+    # the other clone follows the redaction, and its attachment goes with it
+    assert cli("push", cwd=one).code == 0 and cli("sync", cwd=other).code == 0
+    assert found_in(git, other, SECRET) == []
+    assert cli("archive", "push", cwd=other).code == 0 and found_in(git, other, SECRET) == []
+    is_sound(git, cli, one)
+    is_sound(git, cli, other)

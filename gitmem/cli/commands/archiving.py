@@ -1,4 +1,4 @@
-"""archive add, audit."""
+"""archive add, archive fetch, archive push, audit."""
 
 from __future__ import annotations
 
@@ -27,6 +27,27 @@ def add(
     but `audit`: no listing, no search, no agent. What looks like a secret is refused.
 
     git decisions archive add 7f3a91c2 transcript.txt
+    """
+
+
+Remote = Annotated[
+    str | None, typer.Argument(metavar="REMOTE", help="Default: the branch's, then origin, then the only one.")
+]
+
+
+@command("archive fetch", "archiving:fetch", heading=HEADING)
+def fetch(remote: Remote = None, as_json: Json = False) -> None:
+    """Bring what is attached at a remote here, and join it with what is attached here.
+
+    What belongs to an event that is redacted here is not stored.
+    """
+
+
+@command("archive push", "archiving:push", heading=HEADING)
+def push(remote: Remote = None, as_json: Json = False) -> None:
+    """Send what is attached here to a remote, joined with what is attached there.
+
+    Nothing else sends it: `push` and `sync` move the log alone.
     """
 
 
