@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Steps,
         Travelled,
     )
+    from gitmem.cases.tracing import Why
     from gitmem.core.additions import Addition
     from gitmem.core.calls import Answer, Call
     from gitmem.core.drafts import Draft, Writer
@@ -250,6 +251,15 @@ class Memory:
 
         return reading.blame(self.desk, entity, as_of=as_of, known_at=known_at, all_scopes=all_scopes)
 
+    def why(self, typed: str, *, all_scopes: bool = False) -> Why:
+        """Return the decisions behind `FILE[:LINE]`: through its history and the links, and those on the file itself.
+
+        Raises Usage for what is no file, or has no such line; GitFailed.
+        """
+        from gitmem.cases import tracing
+
+        return tracing.why(self.desk, typed, all_scopes=all_scopes)
+
     def stale(
         self, entity: str | None = None, *, flags: Sequence[str] = (), all_scopes: bool = False, limit: int = 0
     ) -> Stale:
@@ -340,17 +350,25 @@ class Memory:
         fetch: bool = True,
         auto_sync: bool = False,
         gate: bool = False,
+        trailer: bool = False,
         dry_run: bool = False,
     ) -> Steps:
         """Set this repository up: the log, from a remote if there is one, hooks, notes. Again is a no-op.
 
         `auto_sync`: also the hooks that share decisions with each push and pull; `gate`: also the one that may stop a
-        commit. Says what was so already.
+        commit; `trailer`: also the one that names a commit's decisions in its message. Says what was so already.
         """
         from gitmem.cases import installing
 
         return installing.init(
-            self.desk, hooks=hooks, notes=notes, fetch=fetch, auto_sync=auto_sync, gate=gate, dry_run=dry_run
+            self.desk,
+            hooks=hooks,
+            notes=notes,
+            fetch=fetch,
+            auto_sync=auto_sync,
+            gate=gate,
+            trailer=trailer,
+            dry_run=dry_run,
         )
 
     def uninstall(self, *, dry_run: bool = False) -> Steps:
@@ -617,6 +635,15 @@ class Memory:
         from gitmem.cases import linking
 
         return linking.after_commit(self.desk)
+
+    def word_message(self, path: str) -> int:
+        """Name the decisions of the commit that is being made in its message, the file `path` (commit-msg hook).
+
+        Returns how many `Decision-Id:` trailers were added. A message without a word stays without one.
+        """
+        from gitmem.cases import wording
+
+        return wording.word_message(self.desk, path)
 
     def after_rewrite(self, pairs: list[tuple[str, str]], how: str) -> int:
         """Carry links from rewritten commits to what took their place (post-rewrite hook)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gitmem.core import ids
+from gitmem.core import dates, ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Steps,
         Travelled,
     )
+    from gitmem.cases.tracing import Why
     from gitmem.core.attempts import Attempt
     from gitmem.core.events import Event
     from gitmem.core.gate import Match
@@ -466,6 +467,45 @@ def flat(text: object, most: int) -> str:
     """Bring text to one line of at most `most` characters; recorded text is data, and stays on its line."""
     line = " ".join("".join(c if c.isprintable() else " " for c in str(text or "")).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def why(result: Why) -> Json:
+    trail = result.trail
+    rows: dict[str, Row] = {}
+    commits = []
+    for commit in trail.commits:
+        behind = result.behind.get(commit.oid, [])
+        rows.update({one.row.event.id: one.row for one in behind})
+        commits.append(
+            {
+                "commit": commit.oid,
+                "subject": commit.subject,
+                "author": commit.author,
+                "date": dates.of_seconds(commit.authored),
+                "events": [
+                    {
+                        "id": one.row.event.id,
+                        "how": one.how,
+                        "via": one.via or None,
+                        "confidence": one.confidence or None,
+                        "reverted_by": one.reverted_by or None,
+                    }
+                    for one in behind
+                ],
+            }
+        )
+    rows.update({row.event.id: row for row in result.about})
+    return {
+        "schema": SCHEMA,
+        "known": bool(rows),
+        "file": trail.file,
+        "line": trail.line or None,
+        "text": trail.text if trail.line else None,
+        "note": trail.note or None,
+        "commits": commits,
+        "about": [row.event.id for row in result.about],
+        "events": [event(row) for row in rows.values()],
+    }
 
 
 def stale(result: Stale) -> Json:

@@ -35,6 +35,7 @@ def init(
     fetch: bool = True,
     auto_sync: bool = False,
     gate: bool = False,
+    trailer: bool = False,
     dry_run: bool = False,
 ) -> Steps:
     """Do what `Memory.init` says."""
@@ -46,7 +47,7 @@ def init(
     steps.append(("start the log at refs/decisions/log", not there and not dry_run, there))
     if not there and not dry_run:
         Appender(desk.model, desk.log).begin()
-    plan = installation.plan(desk.repository, hooks=hooks, notes=notes, auto_sync=auto_sync, gate=gate)
+    plan = installation.plan(desk.repository, hooks=hooks, notes=notes, auto_sync=auto_sync, gate=gate, trailer=trailer)
     if desk.repository.work_tree is not None:
         from gitmem.store.setup import Setup
 

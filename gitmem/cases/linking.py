@@ -67,7 +67,8 @@ def after_commit(desk: Desk) -> int:
         asked.kill()
     waiting = _unlinked(desk, cache, _here(desk, head))
     wanted = links.after_commit(desk.repository, waiting, linked=cache.linked_to, at=head)
-    wanted += _stated(desk, cache, head, message)
+    taken = {event for one in wanted for event in one.mine if one.commit == head.oid}
+    wanted += _stated(desk, cache, head, message, taken)
     return len(_append(desk, wanted, at=head).links)
 
 
@@ -105,8 +106,11 @@ def _here(desk: Desk, head: heads.Head) -> str:
 # --- what messages and other commits tell -----------------------------------------------------
 
 
-def _stated(desk: Desk, cache: Cache, head: heads.Head, message: str) -> list[links.Wanted]:
-    """Return the links that the commit at HEAD itself tells: what it was made from, names, or takes back."""
+def _stated(desk: Desk, cache: Cache, head: heads.Head, message: str, taken: set[str]) -> list[links.Wanted]:
+    """Return the links that the commit at HEAD itself tells: what it was made from, names, or takes back.
+
+    `taken` are the events that it has already.
+    """
     from gitmem.sync import copies, heads, links
     from gitmem.sync.history import History
     from gitmem.sync.messages import Said
@@ -115,7 +119,7 @@ def _stated(desk: Desk, cache: Cache, head: heads.Head, message: str) -> list[li
     picked = heads.picking(desk.repository.git_dir)
     if not head.oid or not (said or picked):
         return []
-    have = set(cache.linked_to(head.oid))
+    have = {*cache.linked_to(head.oid), *taken}
     wanted = []
 
     def want(how: str, mine: Iterable[str], replaces: Sequence[str], evidence: list[str]) -> None:
@@ -130,7 +134,7 @@ def _stated(desk: Desk, cache: Cache, head: heads.Head, message: str) -> list[li
     mine = {event for old in squashed for event in placing.events_at(cache, old)}
     want("squash", mine, squashed, [f"squashed:{old}" for old in squashed])
     for prefix in said.decisions:
-        event = _named(cache, prefix)
+        event = named(cache, prefix)
         want("trailer", [event] if event else [], (), [f"trailer:{event}"])
     for name in said.reverted:
         placed = _placed(cache, name)
@@ -140,7 +144,7 @@ def _stated(desk: Desk, cache: Cache, head: heads.Head, message: str) -> list[li
     return wanted
 
 
-def _named(cache: Cache, prefix: str) -> str:
+def named(cache: Cache, prefix: str) -> str:
     """Return the id of the one change that begins with `prefix`, or ""."""
     found = cache.ids(prefix, 2)
     event = cache.event(found[0]) if len(found) == 1 else None
@@ -218,21 +222,23 @@ def _with_copies(
     placed = _placed(cache)
     for one in wanted:
         placed.put(one.commit, one.mine)
+        placed.follow(one.replaces, one.commit)
     oldest = ""
     for event_id in placed.homes:
         event = cache.event(event_id)
         if event is not None:
             placed.authors[event_id] = address(event.author)
             oldest = min(oldest or event.recorded_at, event.recorded_at)
-        for known in cache.links_of(event_id):
-            patch_id = text_of(known.fields.get("patch_id"))
-            if patch_id:
-                placed.patches[text_of(known.fields.get("commit"))] = patch_id
+        for known in placing.links_of(cache, event_id):
+            if known.patch_id:
+                placed.patches[known.commit] = known.patch_id
+            if known.how != placing.REVERT:
+                placed.follow(known.replaces, known.commit)
     found, doubts = copies.find(
         desk.repository,
         Patches(desk.repository, desk.model.found),
         placed,
-        lambda prefix: _named(cache, prefix),
+        lambda prefix: named(cache, prefix),
         since_s=objects.seconds(oldest) if oldest else 0,
         progress=progress,
     )

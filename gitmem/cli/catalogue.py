@@ -72,6 +72,7 @@ FAMILIES = (
     "installation",
     "recording",
     "reading",
+    "tracing",
     "revisiting",
     "reviewing",
     "archiving",

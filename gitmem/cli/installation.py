@@ -25,6 +25,7 @@ def init(
     no_fetch: bool,
     auto_sync: bool,
     gate: bool,
+    trailer: bool,
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -32,8 +33,16 @@ def init(
         raise Usage(what="--gate is done by a hook, so it goes not with --no-hooks", command="init")
     if auto_sync and no_hooks:
         raise Usage(what="--auto-sync is done by hooks, so it goes not with --no-hooks", command="init")
+    if trailer and no_hooks:
+        raise Usage(what="--trailer is done by a hook, so it goes not with --no-hooks", command="init")
     result = memory.init(
-        hooks=not no_hooks, notes=not no_notes, fetch=not no_fetch, auto_sync=auto_sync, gate=gate, dry_run=dry_run
+        hooks=not no_hooks,
+        notes=not no_notes,
+        fetch=not no_fetch,
+        auto_sync=auto_sync,
+        gate=gate,
+        trailer=trailer,
+        dry_run=dry_run,
     )
     answer = presenters.init(result)
     return _told(io, answer, as_json=as_json)

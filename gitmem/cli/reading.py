@@ -45,7 +45,7 @@ def log(
         io.show(_drawn(list(presenters.events(listing)), _width(io), oneline=oneline), paged=True)
     else:
         io.show(entries.log(presenters.events(listing), _width(io), oneline=oneline), paged=True)
-    return _noted(memory, io, queue=True)
+    return noted(memory, io, queue=True)
 
 
 def _drawn(events: list[dict[str, Any]], width: int, *, oneline: bool) -> Iterable[Line]:
@@ -63,7 +63,7 @@ def show(memory: Memory, io: Io, *, id: str, as_json: bool) -> int:
         io.answer(answer)
     else:
         io.show(entries.whole(answer), paged=True)
-    return _noted(memory, io)
+    return noted(memory, io)
 
 
 def status(
@@ -79,11 +79,11 @@ def status(
     answer = presenters.status(memory.status(entity, **_clocks(as_of, known_at), all_scopes=all_scopes))
     if as_json:
         io.answer(answer)
-        return _noted(memory, io)
+        return noted(memory, io)
     from gitmem.cli import standings
 
     io.show(standings.status(answer, entity, unicode=io.unicode), paged=True)
-    return _noted(memory, io)
+    return noted(memory, io)
 
 
 def prior(
@@ -119,12 +119,12 @@ def prior(
     )
     if as_json:
         io.answer(answer)
-        return _noted(memory, io)
+        return noted(memory, io)
     from gitmem.cli import standings
 
     asked = entity or (f'"{about}"' if about else "these lines")
     io.show(standings.prior(answer, asked), paged=True)
-    return _noted(memory, io, queue=True)
+    return noted(memory, io, queue=True)
 
 
 def blame(
@@ -136,7 +136,7 @@ def blame(
         io.answer(answer)
     else:
         io.show(entries.blame(answer["event"], entity), paged=True)
-    return _noted(memory, io)
+    return noted(memory, io)
 
 
 def search(memory: Memory, io: Io, *, query: str, as_json: bool, limit: int | None, **filters: Any) -> int:
@@ -147,7 +147,7 @@ def search(memory: Memory, io: Io, *, query: str, as_json: bool, limit: int | No
         io.show(entries.found(answer["events"]), paged=True)
     else:
         io.show([Line(("nothing", f'nothing found for "{query}".'))])
-    return _noted(memory, io)
+    return noted(memory, io)
 
 
 def changeset(
@@ -171,7 +171,7 @@ def changeset(
         io.show(entries.log(answer["events"], _width(io), oneline=False), paged=True)
     else:
         io.show([Line(("nothing", f"nothing belongs to a changeset {id}."))])
-    return _noted(memory, io)
+    return noted(memory, io)
 
 
 # --- what the filters mean -------------------------------------------------------------------
@@ -270,7 +270,7 @@ def _width(io: Io) -> int:
     return io.width if io.terminal else 0
 
 
-def _noted(memory: Memory, io: Io, *, queue: bool = False) -> int:
+def noted(memory: Memory, io: Io, *, queue: bool = False) -> int:
     """Say what a reader should know besides the answer (events that are newer, or can't be read); return 0.
 
     With `queue`, a person at a terminal is also told how much waits for them, in a line.

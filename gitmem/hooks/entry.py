@@ -29,7 +29,7 @@ STOP_S = 2.0
 #: A push or a pull with automatic sync waits so long at most; its network has a little less.
 SYNC_STOP_S = 6.0
 
-EVENTS = ("post-commit", "post-rewrite")
+EVENTS = ("post-commit", "post-rewrite", "commit-msg")
 SYNC_EVENTS = ("pre-push", "post-merge")
 GATE_EVENTS = ("pre-commit",)
 READS_STDIN = ("post-rewrite", "pre-push")
@@ -93,6 +93,8 @@ def _handle(event: str, args: list[str], given: bytes) -> int:
 
     if event == "post-commit":
         post_commit.committed()
+    elif event == "commit-msg":
+        post_commit.worded(args[0] if args else "")
     else:
         post_commit.rewritten(args[0] if args else "", given)
     return 0
@@ -111,6 +113,8 @@ def _later(event: str) -> str:
         return "git goes on; `git decisions sync` does it later"
     if event in GATE_EVENTS:
         return "git goes on; this commit was not looked at"
+    if event == "commit-msg":
+        return "the message stays as it is"
     return "git is done; `git decisions link` finds what is missing"
 
 

@@ -1,4 +1,4 @@
-"""After a commit, an amend or a rebase: give the events their commits, and the commits their notes.
+"""Around a commit, an amend or a rebase: give the events their commits, the commits their notes, messages a trailer.
 
 What belongs together is decided by `sync/links.py`; this is the way there from a hook.
 """
@@ -31,6 +31,17 @@ def rewritten(how: str, given: bytes) -> int:
     memory = _memory()
     try:
         return memory.after_rewrite(pairs, how)
+    finally:
+        memory.close()
+
+
+def worded(path: str) -> int:
+    """Name the decisions of the commit that is being made in its message, the file `path`; returns how many."""
+    if not path:
+        return 0
+    memory = _memory()
+    try:
+        return memory.word_message(path)
     finally:
         memory.close()
 

@@ -394,8 +394,8 @@ class Cache:
         return components.components_of(self.db, names)
 
     def lineage_names(self, scope: str, key: str) -> list[str]:
-        """Return every name that renames in `scope` may have given the folded name `key`, itself first."""
-        return components.lineage_names(self.db, scope, key)
+        """Return every name that renames in `scope` gave the folded name `key`, itself first."""
+        return components.lineage_names(self.db, scope, key, components.parted(self.db))
 
     def names_below(self, key: str, scope: str | None = None) -> list[tuple[str, str]]:
         """Return the recorded (scope, folded name) pairs below the name `key`, in one scope or in all."""

@@ -177,11 +177,7 @@ class Closings:
             db = self.cache.db
             self._aliases = self.glance.has_aliases()
             if self._aliases:
-                rows = db.execute(
-                    "SELECT DISTINCT a.n FROM aliases a JOIN judged j ON j.n = a.n "
-                    "WHERE j.trust = 'retracted' OR j.effect = 'void'"
-                )
-                self._parted = [n for (n,) in rows]
+                self._parted = components.parted(db)
         return self._aliases
 
     # --- whether it holds now -----------------------------------------------------------------

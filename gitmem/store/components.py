@@ -55,6 +55,14 @@ def lineage_names(db: sqlite3.Connection, scope: str, key: str, without: Collect
     return found
 
 
+def parted(db: sqlite3.Connection) -> list[int]:
+    """Return the row numbers of the renames that join nothing any more: retracted, or void."""
+    rows = db.execute(
+        "SELECT DISTINCT a.n FROM aliases a JOIN judged j ON j.n = a.n WHERE j.trust = 'retracted' OR j.effect = 'void'"
+    )
+    return [n for (n,) in rows]
+
+
 def component_events(db: sqlite3.Connection, components: Iterable[int]) -> Iterator[Event]:
     wanted = sorted(set(components))
     have: set[str] = set()

@@ -34,9 +34,13 @@ from gitmem.store.repository import Repository
 EVENTS = ("post-commit", "post-rewrite")
 SYNC_EVENTS = ("pre-push", "post-merge")
 GATE_EVENTS = ("pre-commit",)
-ALL_EVENTS = (*EVENTS, *SYNC_EVENTS, *GATE_EVENTS)
 READS_STDIN = ("post-rewrite", "pre-push")
 AUTO_SYNC, GATE = "decisions.autoSync", "decisions.gate"
+#: The hook that writes `Decision-Id:` trailers, and the setting that asks for it. Not prepare-commit-msg: what that
+#: puts into an empty message makes a commit of one that was called off by leaving the editor without a word.
+TRAILER_EVENTS = ("commit-msg",)
+TRAILER = "decisions.trailer"
+ALL_EVENTS = (*EVENTS, *SYNC_EVENTS, *GATE_EVENTS, *TRAILER_EVENTS)
 
 BEGIN = "# >>> gitmem >>>"
 END = "# <<< gitmem <<<"
@@ -102,6 +106,7 @@ def plan(
     notes: bool = True,
     auto_sync: bool = False,
     gate: bool = False,
+    trailer: bool = False,
     git_version: tuple[int, ...] | None = None,
     program: Program | None = None,
 ) -> list[Step]:
@@ -109,6 +114,7 @@ def plan(
 
     `auto_sync`: also those of automatic sync, which are there as well where `decisions.autoSync` is set already.
     `gate`: also the one that may stop a commit, or where `decisions.gate` is set.
+    `trailer`: also the one that names decisions in messages, likewise with `decisions.trailer`.
     `git_version` and `program` (who is to be called) are found out where they are not given.
     """
     steps = []
@@ -117,10 +123,17 @@ def plan(
         steps.append(_plan_setting(settings, AUTO_SYNC, "share decisions with each push and pull"))
     if gate:
         steps.append(_plan_setting(settings, GATE, "stop a commit that brings back what was rejected"))
+    if trailer:
+        steps.append(_plan_setting(settings, TRAILER, "name a commit's decisions in its message"))
     if hooks:
-        syncs = auto_sync or settings.effective(AUTO_SYNC, kind="bool") == "true"
-        gates = gate or settings.effective(GATE, kind="bool") == "true"
-        events = (*EVENTS, *(SYNC_EVENTS if syncs else ()), *(GATE_EVENTS if gates else ()))
+        events = EVENTS
+        for asked, setting, more in (
+            (auto_sync, AUTO_SYNC, SYNC_EVENTS),
+            (gate, GATE, GATE_EVENTS),
+            (trailer, TRAILER, TRAILER_EVENTS),
+        ):
+            if asked or settings.effective(setting, kind="bool") == "true":
+                events = (*events, *more)
         steps += _plan_hooks(repository, events, git_version or version(repository), program or Program.running())
     if notes:
         steps.append(_plan_notes(repository))
@@ -196,15 +209,10 @@ def shim(event: str, program: Program, previous: str = "") -> str:
     reads = event in READS_STDIN
     read = ["gitmem_stdin=$(cat; echo .)", "gitmem_stdin=${gitmem_stdin%.}"] if reads else []
     give = "{ printf '%s' \"$gitmem_stdin\"; } 2>/dev/null | " if reads else ""
-    # While a rebase runs each of its commits comes by here; post-rewrite gets them all at the end.
-    busy = (
-        ' || [ -d "${GIT_DIR:-.git}/rebase-merge" ] || [ -d "${GIT_DIR:-.git}/rebase-apply" ]'
-        if event == "post-commit"
-        else ""
-    )
+    busy = _REBASING if event in OF_EACH_COMMIT else ""
     failed = "gitmem_status=1" if event in GATE_EVENTS else ":"
-    if event in ("pre-push", *GATE_EVENTS):
-        busy = ' || [ "$gitmem_status" -ne 0 ]'  # the hook before stopped it
+    if event in ("pre-push", *GATE_EVENTS, *TRAILER_EVENTS):
+        busy += ' || [ "$gitmem_status" -ne 0 ]'  # the hook before stopped it
     lines = [
         "#!/bin/sh",
         f"{BEGIN} tells gitmem; `git decisions uninstall` takes these lines out again and nothing else",
@@ -232,7 +240,20 @@ def shim(event: str, program: Program, previous: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
+def _without(event: str) -> str:
+    if event in TRAILER_EVENTS:
+        return "Without it messages name no decisions; the links in the log are the same."
+    return f"Without it `git decisions {_BY_HAND.get(event, 'link')}` does the same."
+
+
+#: While a rebase runs each of its commits comes by these; post-rewrite gets them all at the end.
+OF_EACH_COMMIT = ("post-commit", "commit-msg")
+_REBASING = ' || [ -d "${GIT_DIR:-.git}/rebase-merge" ] || [ -d "${GIT_DIR:-.git}/rebase-apply" ]'
+
+
 def _not_found(event: str) -> str:
+    if event in TRAILER_EVENTS:
+        return f"gitmem: {PROGRAM} was not found; the message stays as it is"
     if event in SYNC_EVENTS:
         return f"gitmem: {PROGRAM} was not found; git goes on, and \\`git decisions sync\\` does it later"
     if event in GATE_EVENTS:
@@ -243,6 +264,7 @@ def _not_found(event: str) -> str:
 def snippet(event: str) -> str:
     """Return the lines that call gitmem from a hook file that a team shares: without a path of this machine."""
     does = "shares decisions" if event in SYNC_EVENTS else "gives decisions their commit"
+    does = "names decisions in the message" if event in TRAILER_EVENTS else does
     does, failed = f"{does}, and never fails git", " || :"
     if event in GATE_EVENTS:
         does, failed = "stops a commit that brings back what was rejected", ""
@@ -291,6 +313,7 @@ def _what(event: str) -> str:
 _WHEN = {
     "post-commit": "after each commit",
     "post-rewrite": "after an amend or a rebase",
+    "commit-msg": "for each commit message, to name its decisions",
     "pre-push": "before each push, so that decisions go along",
     "post-merge": "after each pull, so that decisions come along",
     "pre-commit": "before each commit, which it may stop",
@@ -316,15 +339,20 @@ def _name(event: str) -> str:
 
 
 def config_command(event: str, program: Program) -> str:
-    """Return the command of a hook in the configuration: it must not fail where gitmem is gone."""
-    calls = []
+    """Return the command of a hook in the configuration: it must not fail, least of all where gitmem is gone.
+
+    Like the script it starts no Python inside a git that gitmem started, nor for each commit of a rebase.
+    """
+    busy = _REBASING if event in OF_EACH_COMMIT else ""
+    failed = "exit 1" if event in GATE_EVENTS else ":"  # of the gate, that is its answer
+    calls = [f'if [ -n "${{GITMEM_ACTIVE-}}" ]{busy}; then :']
     if program.python and program.entry:
         python, entry = quote(program.python), quote(program.entry)
-        calls.append(f'[ -x {python} ] && [ -f {entry} ] && exec {python} -I -S {entry} {event} "$@"')
+        calls.append(f'elif [ -x {python} ] && [ -f {entry} ]; then {python} -I -S {entry} {event} "$@" || {failed}')
     for name in (program.script, PROGRAM):
         if name:
-            calls.append(f'command -v {quote(name)} >/dev/null && exec {quote(name)} {event} "$@"')
-    calls.append(f'echo "{_not_found(event)}" >&2')
+            calls.append(f'elif command -v {quote(name)} >/dev/null; then {quote(name)} {event} "$@" || {failed}')
+    calls.append(f'else echo "{_not_found(event)}" >&2; fi')
     return f"sh -c {quote('; '.join(calls))} gitmem"
 
 
@@ -550,7 +578,7 @@ def _plan_snippet(repository: Repository, folder: str, event: str, manager: str)
     where, lines = _to_add(folder, event, manager)
     remark = (
         f"{manager} manages the hooks here. To have gitmem called {_what(event)}, add to {where}:\n\n"
-        f"{_indented(lines)}\nWithout it `git decisions {_BY_HAND.get(event, 'link')}` does the same."
+        f"{_indented(lines)}\n{_without(event)}"
     )
     sentence = f"leave {event} to {manager}, which manages the hooks here"
     return Step(sentence, done=True, remark=remark)
@@ -564,7 +592,7 @@ def _to_add(folder: str, event: str, manager: str) -> tuple[str, str]:
     if manager == "husky":
         return f".husky/{event}", snippet(event)
     if manager == "lefthook":
-        give = "{1}\n      use_stdin: true" if event in READS_STDIN else ""
+        give = "{1}\n      use_stdin: true" if event in READS_STDIN else "{1}" if event in TRAILER_EVENTS else ""
         run = f"{PROGRAM} {event} {give}".rstrip()
         return "lefthook.yml", f"{event}:\n  commands:\n    gitmem:\n      run: {run}\n"
     if manager == "overcommit":
@@ -710,4 +738,4 @@ def _literally(value: str) -> str:
 
 def shims() -> Mapping[str, str]:
     """Return the files of `githooks/`: the same scripts for a hook folder that is shared, without paths."""
-    return {event: shim(event, Program()) for event in (*EVENTS, *SYNC_EVENTS)}
+    return {event: shim(event, Program()) for event in ALL_EVENTS}

@@ -73,9 +73,11 @@ class Placed:
     reverting  commit -> the ids of the events whose commit it takes back
     patches    commit -> its patch id, as its link tells it
     authors    event -> the address of its author
+    homes      event -> its commits
+    followed   commit -> those that took its place
     """
 
-    __slots__ = ("authors", "commits", "homes", "patches", "reverting")
+    __slots__ = ("authors", "commits", "followed", "homes", "patches", "reverting")
 
     def __init__(self) -> None:
         self.commits: dict[str, set[str]] = {}
@@ -83,11 +85,26 @@ class Placed:
         self.patches: dict[str, str] = {}
         self.authors: dict[str, str] = {}
         self.homes: dict[str, set[str]] = {}
+        self.followed: dict[str, set[str]] = {}
 
     def put(self, commit: str, events: Iterable[str]) -> None:
         for event in events:
             self.commits.setdefault(commit, set()).add(event)
             self.homes.setdefault(event, set()).add(commit)
+
+    def follow(self, olds: Iterable[str], new: str) -> None:
+        for old in olds:
+            self.followed.setdefault(old, set()).add(new)
+
+    def went_on(self, commit: str) -> set[str]:
+        """Return all the commits that took the place of a commit, or of one that did."""
+        found: set[str] = set()
+        waiting = [commit]
+        while waiting:
+            new = self.followed.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += new
+        return found
 
     def at(self, commit: str) -> set[str]:
         return self.commits.get(commit, set())
@@ -156,6 +173,7 @@ class _Search:
             return
         olds = {old for old in replaces if self._placed.at(old) & new}
         self._placed.put(commit, new)
+        self._placed.follow(olds, commit)
         for copy in self._copies[-1:]:
             if (copy.commit, copy.how, copy.confidence) == (commit, how, confidence):
                 copy.mine |= new
@@ -271,13 +289,11 @@ class _Search:
             self._doubts.append(Doubt(self._placed.at(branch.tip.oid), [commit.oid for commit in fitting]))
 
     def _strays(self, here: set[str], trunk: str) -> set[str]:
-        """Return the linked commits none of whose events has a commit that `trunk` reaches."""
-        if not here:
-            return set()
+        """Return the linked commits that `trunk` does not reach, nor what took their place."""
         outside = self._history.outside(here, trunk)
-        arrived = {event for commit in here - outside for event in self._placed.at(commit)}
+        arrived = here - outside
         strays = [commit for commit in self._placed.commits if commit in outside]
-        return {commit for commit in strays[-STRAYS_MAX:] if not self._placed.at(commit) <= arrived}
+        return {commit for commit in strays[-STRAYS_MAX:] if not self._placed.went_on(commit) & arrived}
 
     def _branches(self, strays: set[str], trunk: str) -> tuple[list[squashes.Branch], dict[str, set[str]]]:
         """Return the branches that hold some linked commits, and the commits of each by its tip."""

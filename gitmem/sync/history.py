@@ -17,7 +17,7 @@ TRUNKS = ("main", "master", "trunk", "develop")
 PULLS = (("refs/pull/", "/head"), ("refs/merge-requests/", "/head"))
 
 _FORMAT = "--format=%H%x00%T%x00%P%x00%ae%x00%at%x00%ct%x00%B%x01"
-_LOG = ("-c", "log.showSignature=false", "log", "--encoding=UTF-8", "--no-color", "--no-notes", _FORMAT)
+LOG = ("-c", "log.showSignature=false", "log", "--encoding=UTF-8", "--no-color", "--no-notes", _FORMAT)
 
 
 class Commit:
@@ -61,7 +61,7 @@ class History:
     def newest(self, most: int, since_s: int) -> list[Commit]:
         """Return the commits of HEAD and of every branch, the newest first."""
         head = self.repository.git("rev-parse", "-q", "--verify", "HEAD^0", env=git.RAW, check=False).decode().strip()
-        words = [*_LOG, f"--max-count={most}", f"--max-age={max(0, since_s)}", "--branches", "--remotes"]
+        words = [*LOG, f"--max-count={most}", f"--max-age={max(0, since_s)}", "--branches", "--remotes"]
         return commits_of(self.repository.git(*words, *([head] if head else []), "--", env=git.RAW, check=False))
 
     def commits(self, oids: Iterable[str]) -> dict[str, Commit]:
@@ -70,7 +70,7 @@ class History:
         if not here:
             return {}
         lines = "".join(oid + "\n" for oid in sorted(here)).encode()
-        out = self.repository.git(*_LOG, "--no-walk=unsorted", "--stdin", env=git.RAW, input=lines, check=False)
+        out = self.repository.git(*LOG, "--no-walk=unsorted", "--stdin", env=git.RAW, input=lines, check=False)
         return {commit.oid: commit for commit in commits_of(out)}
 
     def here(self, oids: Iterable[str]) -> set[str]:

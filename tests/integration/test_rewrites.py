@@ -538,3 +538,39 @@ def test_the_file_of_what_was_found_may_be_anything(world, forge, what):
     assert os.path.lexists(path)
     world.scan()
     assert world.commits(world.one) == [world.first, made]
+
+
+# --- a link that was wrong --------------------------------------------------------------------
+
+
+def test_retracting_a_link_takes_it_and_the_names_that_it_joined_back(make_repo, git, cli):
+    repo = make_repo()
+    world = World(repo, git, cli)
+    assert cli("init", cwd=repo).code == 0
+    world.commit("old.py", BODY, "old")
+    cli("reject", "old.py", "-r", "no", "--approach", "one big file", cwd=repo, tty=True)
+    world.run("mv", "old.py", "new.py")
+    moved = world.commit("else", "e\n", "move")
+    event = world.cli("log", "--json", cwd=repo).json["events"][0]["id"]
+    link = next(one for one in world.show(event)["links"] if one["commit"] == moved)
+    assert link["renames"] == [["old.py", "new.py"]] and moved in world.commits(event)
+
+    def refused() -> int:
+        words = ("record", "new.py", "add", "-r", "x", "--approach", "one big file", "--dry-run")
+        return cli(*words, cwd=repo, tty=True).code
+
+    assert refused() == 14
+    assert cli("retract", link["id"], "-r", "another file of that name", cwd=repo, tty=True).code == 0
+    assert moved not in world.commits(event) and link["id"] not in [one["id"] for one in world.show(event)["links"]]
+    assert cli("show", link["id"], "--json", cwd=repo).json["event"]["trust"] == "retracted"
+    caught_up = cli("status", "new.py", "--json", cwd=repo).json
+    assert caught_up["decisions"] == [] and refused() == 0
+    assert cli("rebuild", cwd=repo).code == 0  # the fold of the whole log says the same
+    assert cli("status", "new.py", "--json", cwd=repo).json == caught_up and refused() == 0
+    # Ratified again, it joins again.
+    assert cli("ratify", link["id"], "-r", "it was", cwd=repo, tty=True).code == 0
+    assert refused() == 14 and moved in world.commits(event)
+    stood = cli("status", "new.py", "--json", cwd=repo).json
+    assert [one["verdict"] for one in stood["decisions"]] == ["rejected"]
+    cli("rebuild", cwd=repo)
+    assert cli("status", "new.py", "--json", cwd=repo).json == stood

@@ -12,7 +12,7 @@ ROOT = Path(reference.__file__).resolve().parent.parent.parent
 #: These are answered without Typer.
 EVERYDAY = {
     "record", "reject", "supersede", "log", "show", "status", "prior", "blame", "search", "changeset", "assert",
-    "verify", "review", "stale", "rebuild", "gate", "digest",
+    "verify", "review", "stale", "rebuild", "gate", "digest", "why",
 }  # fmt: skip
 
 

@@ -25,6 +25,9 @@ def init(
     gate: Annotated[
         bool, typer.Option("--gate", help="Stop a commit that brings back what was rejected, by a hook.")
     ] = False,
+    trailer: Annotated[
+        bool, typer.Option("--trailer", help="Name a commit's decisions in its message (`Decision-Id:`), by a hook.")
+    ] = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
