@@ -108,6 +108,10 @@ def uninstall(desk: Desk, *, dry_run: bool = False) -> Steps:
         steps.append((step.sentence, not dry_run, False))
         if step.remark:
             remarks.append(step.remark)
+    for ref, oid in _seen(desk):
+        if not dry_run:
+            desk.repository.git("update-ref", "-d", ref, oid)
+        steps.append((f"forget what was last seen of a remote ({ref})", not dry_run, False))
     log = desk.log()
     tip = log.tip()
     if purge.is_pending(desk.repository) and not dry_run:
@@ -133,3 +137,12 @@ def uninstall(desk: Desk, *, dry_run: bool = False) -> Steps:
             shutil.rmtree(desk.repository.local_dir, ignore_errors=True)
         steps.append((f"remove the cache in {desk.repository.local_dir}", not dry_run, False))
     return Steps(steps, remarks, dry_run=dry_run)
+
+
+def _seen(desk: Desk) -> list[tuple[str, str]]:
+    """Return the refs of what was last seen of remotes, and their tips: with them, a deleted log would be kept."""
+    from gitmem.store.repository import SEEN_REFS
+
+    listed = desk.repository.git("for-each-ref", "--format=%(refname) %(objectname)", SEEN_REFS)
+    pairs = (line.partition(" ") for line in listed.decode("utf-8", "surrogateescape").splitlines())
+    return [(ref, oid) for ref, _, oid in pairs]

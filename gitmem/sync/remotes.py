@@ -215,7 +215,8 @@ class Remote:
 
     def _refusal(self, reason: str, err: bytes) -> RemoteRefused:
         told = [line[7:].strip() for line in err.decode("utf-8", "replace").splitlines() if line.startswith("remote:")]
-        told = [line for line in told if line][:3]
+        told = [_printable(line) for line in told if line][:3]
+        reason = _printable(reason)
         what = f"{self.ref}: {reason}" if reason else self.ref
         if "hook" in reason or "declined" in reason:
             hint = "its hook says: " + " ".join(told) if told else "ask who keeps its hooks."
@@ -282,7 +283,12 @@ def _said(err: bytes) -> str:
         if text.startswith("ssh: ") or "Permission denied" in text or "Host key" in text:
             line = text
             break
-    return " ".join(line.split())[:200].rstrip(".")
+    return _printable(line)[:200].rstrip(".")
+
+
+def _printable(text: str) -> str:
+    """What another machine said, as one line that does nothing on a terminal."""
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split())
 
 
 def _verdict(out: bytes, ref: str) -> tuple[str, str] | None:

@@ -166,6 +166,7 @@ def test_the_hook_that_was_there_is_called_first_and_stops_the_push(shared, hub,
     assert (one / ".git/hooks/pre-push").read_text().endswith("given\n")
     assert git("config", "decisions.autoSync", cwd=one, check=False) == ""
     assert not (one / ".git/hooks/post-merge").exists()
+    assert tip(git, one, SEEN) == "" and tip(git, one)  # the log stays; what was seen of others' goes
 
 
 def test_a_push_to_an_address_without_a_name_is_left_alone(auto, hub, make_repo, cli, git):

@@ -649,6 +649,35 @@ def test_pairs_are_read_as_git_writes_them():
     assert post_commit.pairs_of(b"") == []
 
 
+def test_automatic_sync_is_installed_in_each_of_the_three_ways_and_only_when_asked_for(make_repo, git, recorder):
+    for version, managed in ((NEW, False), (OLD, False), (OLD, True)):
+        repo = make_repo()
+        if managed:
+            manage(git, repo, "husky")
+        before = everything(repo)
+        set_up(repo, recorder, version, notes=False)
+        plain = install.plan(locate(str(repo)), git_version=version, notes=False)
+        assert not any(event in step.sentence for step in plain for event in install.SYNC_EVENTS)
+        steps = set_up(repo, recorder, version, notes=False, auto_sync=True)
+        assert git("config", "decisions.autoSync", cwd=repo) == "true"
+        for event in install.SYNC_EVENTS:
+            if version == NEW:
+                assert git("config", f"hook.gitmem-{event}.event", cwd=repo) == event
+                assert f" {event} " in git("config", f"hook.gitmem-{event}.command", cwd=repo)
+            elif managed:
+                plan = install.plan(locate(str(repo)), git_version=OLD, notes=False)
+                (remark,) = [step.remark for step in plan if event in step.sentence]
+                assert f".husky/{event}" in remark and f'"$p" {event} "$@"' in remark
+            else:
+                assert BEGIN in (repo / ".git/hooks" / event).read_text()
+        assert steps and set_up(repo, recorder, version, notes=False) == []  # from then on the setting asks for it
+        take_away(repo)
+        after = everything(repo)
+        config = ".git/config"
+        assert b"autoSync" not in after[config][1] and b"gitmem" not in after[config][1]
+        assert {**after, config: ()} == {**before, config: ()}
+
+
 # --- the files in githooks/ --------------------------------------------------------------------
 
 

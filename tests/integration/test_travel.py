@@ -411,10 +411,10 @@ def test_a_host_that_hides_the_ref_is_told_with_the_setting_to_try(clones, hub, 
 
 def test_a_hook_of_the_host_is_quoted(clones, hub, cli, git):
     one, _ = clones
-    script_at(hub / "hooks/pre-receive", "echo 'only on Mondays' >&2; exit 1")
+    script_at(hub / "hooks/pre-receive", "printf 'only on \\033[31mMondays\\n' >&2; exit 1")
     record(cli, one, "record", "a.b", "add", "-r", "Mine.")
     error = said(cli, one, "push", code=32)
-    assert "only on Mondays" in error["hint"] and tip(git, hub) == ""
+    assert "only on [31mMondays" in error["hint"] and "\x1b" not in error["hint"] and tip(git, hub) == ""
 
 
 # --- places -----------------------------------------------------------------------------------
