@@ -12,7 +12,21 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitmem.core import ddl, entering
-from gitmem.core.entering import go, java, manifests, others, prisma, python, ruby, rust, script, settings, source
+from gitmem.core.entering import (
+    environment,
+    go,
+    java,
+    manifests,
+    others,
+    prisma,
+    python,
+    ruby,
+    rust,
+    script,
+    settings,
+    source,
+)
+from gitmem.core.entering.pattern import Pattern
 
 PATHS = [
     "m.sql",
@@ -166,10 +180,12 @@ STEPS_MAX = 3_000_000
 def _patterns() -> list[tuple[str, str, bool]]:
     """Every regular expression of the detectors, by name; True for those that read a text from end to end."""
     found: list[tuple[str, str, bool]] = [(f"lex {name}", lex, True) for name, lex in source._LEXES.items()]
-    for module in (ddl, go, java, manifests, others, prisma, python, ruby, rust, script, settings, source):
+    for module in (ddl, environment, go, java, manifests, others, prisma, python, ruby, rust, script, settings, source):
         for name, value in vars(module).items():
-            if isinstance(value, re.Pattern):
-                found.append((f"{module.__name__}.{name}", value.pattern, name in ("_NEXT", "_JSON")))
+            if isinstance(value, re.Pattern | Pattern):
+                text = value.text if isinstance(value, Pattern) else value.pattern
+                found.append((f"{module.__name__}.{name}", text, name in ("_NEXT", "_JSON")))
+    assert len(found) > 60
     return found
 
 

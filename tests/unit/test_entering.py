@@ -620,6 +620,9 @@ ENVIRONMENT = [
     ("a.py", "KEY = env.str('STRIPE_KEY')", "KEY = text.str('STRIPE_KEY')"),
     ("a.py", "class S(BaseSettings):\n    stripe_key: str", "class S(Other):\n    stripe_key: str"),
     ("a.ts", "process.env.STRIPE_KEY", "// process.env.STRIPE_KEY"),
+    ("a.ts", "`key: ${process.env.STRIPE_KEY}`", "`key: {process.env.STRIPE_KEY}`"),
+    ("a.rb", "\"key: #{ENV['STRIPE_KEY']}\"", "'key: ENV[STRIPE_KEY]'"),
+    ("a.py", "x = f\"{os.environ['STRIPE_KEY']}\"", "x = \"{os.environ['STRIPE_KEY']}\""),
     ("a.ts", "process.env['STRIPE_KEY']", "env['STRIPE_KEY']"),
     ("a.ts", "const { STRIPE_KEY, B } = process.env", "const { STRIPE_KEY, B } = other"),
     ("a.ts", "import.meta.env.STRIPE_KEY", "import.meta.STRIPE_KEY"),
@@ -803,6 +806,11 @@ def test_what_moves_within_its_file_is_not_new() -> None:
     # Indented under a class, `a` has another name; its line is the one that was there.
     nested = "class K:\n    def a():\n        pass\n"
     assert names("x.py", nested, "def a():\n    pass\n") == ["x.py::K"]
+
+
+def test_the_way_back_is_a_symbol_all_the_same() -> None:
+    text = "def upgrade():\n    pass\n\n\ndef downgrade():\n    op.add_column('t', sa.Column('a'))\n"
+    assert names("m.py", text) == ["m.py::upgrade", "m.py::downgrade"]
 
 
 def test_methods_of_a_renamed_class_are_not_new() -> None:

@@ -69,10 +69,15 @@ class Found:
         return found
 
     def forward(self) -> list[Candidate]:
-        """Return everything that doesn't stand on a way back."""
+        """Return everything that doesn't stand on a way back. A symbol isn't undone by standing there."""
         if not self.backward:
             return self.all
-        return [one for one in self.all if not any(start <= one.at < end for start, end in self.backward)]
+        return [
+            one
+            for one in self.all
+            if one.entity_type in ("function", "class")
+            or not any(start <= one.at < end for start, end in self.backward)
+        ]
 
     def is_unseen(self, one: Candidate) -> bool:
         """Say whether the text before can't have named it: its word stands nowhere in it."""

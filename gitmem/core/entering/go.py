@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import re
-
 from gitmem.core.entering import names, sql
 from gitmem.core.entering.found import Found
+from gitmem.core.entering.pattern import Pattern
 from gitmem.core.entering.source import Source, word_before
 
-_DECLARED = re.compile(
+_DECLARED = Pattern(
     r"(?:^|\n)(?:func[ \t]{1,9}+(?:\([ \t]{0,9}+(?:\w{1,60}+[ \t]{1,9}+)?"
     r"\*?([A-Za-z_]\w{0,200}+)[^)\n]{0,200}+\)[ \t]{0,9}+)?"
     r"([A-Za-z_]\w{0,200}+)"
     r"|type[ \t]{1,9}+([A-Za-z_]\w{0,200}+)[^\n=]{0,200}?\b(struct|interface)\b)"
 )
-_IMPORT = re.compile(r"(?:^|\n)import[ \t]{1,9}+(?:[\w.]{1,60}+[ \t]{1,9}+)?(?=[\"`(])")
-_GETENV = re.compile(r"\b(?:os|syscall)\.(?:Getenv|LookupEnv|Setenv|Unsetenv)\([ \t]{0,9}+(?=[\"`])")
-_TAG = re.compile(r"\b(?:env|envconfig):\"([A-Za-z_]\w{0,200}+)")
-_ROUTE = re.compile(
+_IMPORT = Pattern(r"(?:^|\n)import[ \t]{1,9}+(?:[\w.]{1,60}+[ \t]{1,9}+)?(?=[\"`(])")
+_GETENV = Pattern(r"\b(?:os|syscall)\.(?:Getenv|LookupEnv|Setenv|Unsetenv)\([ \t]{0,9}+(?=[\"`])")
+_TAG = Pattern(r"\b(?:env|envconfig):\"([A-Za-z_]\w{0,200}+)")
+_ROUTE = Pattern(
     r"\.(Get|Post|Put|Delete|Patch|Head|Options|GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS|Any|All|Handle"
     r"|HandleFunc|Method|Route|Path|Group|PathPrefix)\([ \t]{0,9}+(?=[\"`])"
 )
-_GROUP = re.compile(r"\b([A-Za-z_]\w{0,60}+)[ \t]{0,9}+:?=[ \t]{0,9}+$")
-_FIELD = re.compile(r"(?:^|\n)[ \t]{0,40}+([A-Z]\w{0,200}+)[ \t]{1,60}+[^\n`\"]{0,200}+(?=`)")
+_GROUP = Pattern(r"\b([A-Za-z_]\w{0,60}+)[ \t]{0,9}+:?=[ \t]{0,9}+$")
+_FIELD = Pattern(r"(?:^|\n)[ \t]{0,40}+([A-Z]\w{0,200}+)[ \t]{1,60}+[^\n`\"]{0,200}+(?=`)")
 
 
 def read(path: str, text: str, found: Found) -> None:

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import re
-
 from gitmem.core.entering import known, names, sql
 from gitmem.core.entering.found import Found
+from gitmem.core.entering.pattern import Pattern
 from gitmem.core.entering.source import Source, whole_words, word_before
 
-_DECLARED = re.compile(
+_DECLARED = Pattern(
     r"class[ \t]{1,9}+([A-Z]\w{0,200}+)|interface[ \t]{1,9}+([A-Z]\w{0,200}+)|enum[ \t]{1,9}+([A-Z]\w{0,200}+)"
     r"|record[ \t]{1,9}+([A-Z]\w{0,200}+)|object[ \t]{1,9}+([A-Z]\w{0,200}+)"
     r"|fun[ \t]{1,9}+(?:<[^<>\n]{0,100}+>[ \t]{0,9}+)?(?:[\w.<>?]{1,100}+\.)?([A-Za-z_]\w{0,200}+)[ \t]{0,9}+\("
 )
 #: What ends the head of a method in Java and begins its body.
-_BODY = re.compile(r"\)[ \t\r\n]{0,200}+(?:throws[^{};()]{0,300}+)?\{")
+_BODY = Pattern(r"\)[ \t\r\n]{0,200}+(?:throws[^{};()]{0,300}+)?\{")
 #: Words before `(` that are no method's name, and words before a name that make the whole an expression.
 _NO_METHODS = frozenset(
     "if for while switch catch return new throw synchronized try assert do else when super this yield".split()
 )
-_IMPORT = re.compile(r"(?:^|\n)[ \t]{0,9}+import[ \t]{1,9}+(?:static[ \t]{1,9}+)?([\w.]{1,300}+)")
-_PACKAGE = re.compile(r"(?:^|\n)[ \t]{0,9}+package[ \t]{1,9}+([\w.]{1,300}+)")
-_ENV = re.compile(r"\bgetenv\([ \t]{0,9}+(?=\")|\bgetenv\(\)(?:\.get\(|\[)[ \t]{0,9}+(?=\")")
-_VALUE = re.compile(r"@Value[ \t]{0,9}+\([ \t]{0,9}+(?=\")")
-_ROUTE = re.compile(
+_IMPORT = Pattern(r"(?:^|\n)[ \t]{0,9}+import[ \t]{1,9}+(?:static[ \t]{1,9}+)?([\w.]{1,300}+)")
+_PACKAGE = Pattern(r"(?:^|\n)[ \t]{0,9}+package[ \t]{1,9}+([\w.]{1,300}+)")
+_ENV = Pattern(r"\bgetenv\([ \t]{0,9}+(?=\")|\bgetenv\(\)(?:\.get\(|\[)[ \t]{0,9}+(?=\")")
+_VALUE = Pattern(r"@Value[ \t]{0,9}+\([ \t]{0,9}+(?=\")")
+_ROUTE = Pattern(
     r"@(RequestMapping|GetMapping|PostMapping|PutMapping|DeleteMapping|PatchMapping|Path|Controller|Get|Post|Put|Delete)"
     r"\b[ \t]{0,9}+(\()?|\b(class|interface)[ \t]{1,9}+[A-Z]"
 )
-_JPA = re.compile(r"@(Entity|Table|Column|JoinColumn|Id)\b[ \t]{0,9}+(\()?|\bclass[ \t]{1,9}+([A-Z]\w{0,200}+)")
-_FIELD_NAME = re.compile(
+_JPA = Pattern(r"@(Entity|Table|Column|JoinColumn|Id)\b[ \t]{0,9}+(\()?|\bclass[ \t]{1,9}+([A-Z]\w{0,200}+)")
+_FIELD_NAME = Pattern(
     r"(?:(?:val|var)[ \t]{1,9}+([\w]{1,200}+)|[\w<>\[\]?., ]{1,200}?[ \t]{1,9}([A-Za-z_]\w{0,200}+)[ \t]{0,9}+[;=])"
 )
 

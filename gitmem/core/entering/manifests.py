@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from gitmem.core import packages
 from gitmem.core.entering import names, toml
 from gitmem.core.entering.found import Found
+from gitmem.core.entering.pattern import Pattern
 from gitmem.core.entering.source import Source
 
 _Names = Callable[[str], list[str]]
@@ -107,10 +107,10 @@ def _pipfile(path: str, text: str, found: Found) -> None:
                 _add(found, names.python_package(name), at, name)
 
 
-_SETUP = re.compile(
+_SETUP = Pattern(
     r"\b(install_requires|setup_requires|tests_require|extras_require)\b[\"']?+\s{0,20}+[=:]\s{0,20}+([\[{(])?"
 )
-_VARIABLE = re.compile(r"(?:^|\n)(\w{1,120}+)[ \t]{0,20}+=[ \t]{0,20}+([\[{(])")
+_VARIABLE = Pattern(r"(?:^|\n)(\w{1,120}+)[ \t]{0,20}+=[ \t]{0,20}+([\[{(])")
 
 
 def _setup_py(path: str, text: str, found: Found) -> None:
@@ -154,7 +154,7 @@ def _setup_cfg(path: str, text: str, found: Found) -> None:
 
 # --- Node, PHP ---------------------------------------------------------------------------------
 
-_JSON = re.compile(r'"[^"]*+"?+|[{}\[\]]')
+_JSON = Pattern(r'"[^"]*+"?+|[{}\[\]]')
 _NODE = frozenset(
     """
     dependencies devDependencies peerDependencies optionalDependencies bundledDependencies bundleDependencies
@@ -274,7 +274,7 @@ def _go_mod(path: str, text: str, found: Found) -> None:
 
 # --- Ruby --------------------------------------------------------------------------------------
 
-_GEM = re.compile(r"(?<![\w.])gem[ \t(]|\.add_(?:runtime_|development_)?+dependency[ \t(]")
+_GEM = Pattern(r"(?<![\w.])gem[ \t(]|\.add_(?:runtime_|development_)?+dependency[ \t(]")
 
 
 def _gems(path: str, text: str, found: Found) -> None:
@@ -288,7 +288,7 @@ def _gems(path: str, text: str, found: Found) -> None:
 
 # --- Java --------------------------------------------------------------------------------------
 
-_TAG = re.compile(r"<!--|<(/?+)(dependency|exclusion|plugin|extension|parent|groupId|artifactId)[ \t\r\n]{0,20}+>")
+_TAG = Pattern(r"<!--|<(/?+)(dependency|exclusion|plugin|extension|parent|groupId|artifactId)[ \t\r\n]{0,20}+>")
 
 
 def _pom(path: str, text: str, found: Found) -> None:
@@ -326,7 +326,7 @@ def _pom(path: str, text: str, found: Found) -> None:
                 group = artifact = ""
 
 
-_CONFIGURATION = re.compile(r"(?<![\w.])([a-zA-Z]\w{0,80}+)(?:[ \t]{1,20}+\(?|\()")
+_CONFIGURATION = Pattern(r"(?<![\w.])([a-zA-Z]\w{0,80}+)(?:[ \t]{1,20}+\(?|\()")
 _CONFIGURATIONS = (
     "implementation", "api", "compileonly", "runtimeonly", "compile", "runtime", "annotationprocessor", "kapt", "ksp",
     "classpath", "developmentonly", "corelibrarydesugaring", "platform",

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import re
-
 from gitmem.core.entering import names, sql
 from gitmem.core.entering.found import Found
+from gitmem.core.entering.pattern import Pattern
 from gitmem.core.entering.source import Source
 
-_ENV = re.compile(
+_ENV = Pattern(
     r"\b(?:getenv|env|GetEnvironmentVariable|get_env|fetch_env!?)[ \t]{0,9}+\([ \t]{0,9}+(?=[\"'])"
     r"|\$_(?:ENV|SERVER)\[[ \t]{0,9}+(?=[\"'])"
 )
-_LARAVEL = re.compile(r"\bSchema::(create|table|rename)[ \t]{0,9}+\(")
-_BLUEPRINT = re.compile(
-    r"->(\w{1,60}+)\([ \t]{0,9}+(?=[\"'])|->(timestamps|id|softDeletes|rememberToken)\([ \t]{0,9}+\)"
-)
-_NO_COLUMN = re.compile(
+_LARAVEL = Pattern(r"\bSchema::(create|table|rename)[ \t]{0,9}+\(")
+_BLUEPRINT = Pattern(r"->(\w{1,60}+)\([ \t]{0,9}+(?=[\"'])|->(timestamps|id|softDeletes|rememberToken)\([ \t]{0,9}+\)")
+_NO_COLUMN = Pattern(
     r"drop|index|unique|primary|foreign$|references|on$|onDelete|onUpdate|comment|default|charset|collation|after|fullText|constrained"
 )
-_ECTO = re.compile(r"\b(create|alter)(?:_if_not_exists)?[ \t(]{1,9}+table\([ \t]{0,9}+:?+(\w{0,200}+)")
-_ADD = re.compile(r"\b(?:add|add_if_not_exists|modify)[ \t(]{1,9}+:(\w{1,200}+)")
-_DOWN = re.compile(r"\bfunction[ \t]{1,9}+down\b|\bvoid[ \t]{1,9}+Down\b|\bdef[ \t]{1,9}+down\b")
+_ECTO = Pattern(r"\b(create|alter)(?:_if_not_exists)?[ \t(]{1,9}+table\([ \t]{0,9}+:?+(\w{0,200}+)")
+_ADD = Pattern(r"\b(?:add|add_if_not_exists|modify)[ \t(]{1,9}+:(\w{1,200}+)")
+_DOWN = Pattern(r"\bfunction[ \t]{1,9}+down\b|\bvoid[ \t]{1,9}+Down\b|\bdef[ \t]{1,9}+down\b")
 
 
 def read(path: str, text: str, found: Found) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from gitmem.core.entering import names
 from gitmem.core.entering.found import Found
+from gitmem.core.entering.pattern import Pattern
 from gitmem.core.entering.source import Source
 
-_MODEL = re.compile(r"(?:^|\n)[ \t]{0,20}+model[ \t]{1,9}+([A-Za-z_]\w{0,200}+)[ \t]{0,9}+\{")
-_MAPPED = re.compile(r"@@map[ \t]{0,9}+\([ \t]{0,9}+(?:name:[ \t]{0,9}+)?(?=\")")
-_FIELD = re.compile(r"\n[ \t]{0,40}+([A-Za-z_]\w{0,200}+)[ \t]{1,60}+([A-Za-z_]\w{0,200}+)")
-_COLUMN = re.compile(r"(?<!@)@map[ \t]{0,9}+\([ \t]{0,9}+(?:name:[ \t]{0,9}+)?(?=\")")
-_ENV = re.compile(r"\benv\([ \t]{0,9}+(?=\")")
+_MODEL = Pattern(r"(?:^|\n)[ \t]{0,20}+model[ \t]{1,9}+([A-Za-z_]\w{0,200}+)[ \t]{0,9}+\{")
+_MAPPED = Pattern(r"@@map[ \t]{0,9}+\([ \t]{0,9}+(?:name:[ \t]{0,9}+)?(?=\")")
+_FIELD = Pattern(r"\n[ \t]{0,40}+([A-Za-z_]\w{0,200}+)[ \t]{1,60}+([A-Za-z_]\w{0,200}+)")
+_COLUMN = Pattern(r"(?<!@)@map[ \t]{0,9}+\([ \t]{0,9}+(?:name:[ \t]{0,9}+)?(?=\")")
+_ENV = Pattern(r"\benv\([ \t]{0,9}+(?=\")")
 
 
 def read(path: str, text: str, found: Found) -> None:

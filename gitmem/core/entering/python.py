@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
-from gitmem.core.entering import known, names, sql
+from gitmem.core.entering import environment, known, names, sql
 from gitmem.core.entering.found import Found
+from gitmem.core.entering.pattern import Pattern
 from gitmem.core.entering.source import Call, Source, Span
 
 _UP = frozenset(("upgrade", "up", "forwards", "upgrade_", "apply"))
@@ -15,6 +14,7 @@ _DOWN = frozenset(("downgrade", "down", "backwards", "rollback"))
 def read(path: str, text: str, found: Found) -> None:
     source = Source(path, text, "python")
     sql.read_strings(source, found)
+    environment.read_strings(source, found)
     _Lines(source, found).read()
     _calls(source, found)
     _environment(source, found)
@@ -300,11 +300,11 @@ def import_names(module: str, imported: str = "") -> list[str]:
 
 # --- calls: migrations, tables -----------------------------------------------------------------
 
-_CALL = re.compile(
+_CALL = Pattern(
     r"\b(AddField|CreateModel|RenameField|RenameModel|AlterModelTable|AddIndex|RunSQL|step"
     r"|add_column|create_table|rename_table|alter_column|create_index|batch_alter_table|Table)[ \t]{0,20}+\("
 )
-_CALLEE = re.compile(r"(?:\w{1,60}+\.){0,5}+(\w{1,60}+)[ \t\r\n]{0,50}+\(")
+_CALLEE = Pattern(r"(?:\w{1,60}+\.){0,5}+(\w{1,60}+)[ \t\r\n]{0,50}+\(")
 _HINTS = ("migrations.", "op.", "batch_op", "Table(", "create_table", "step(")
 
 
@@ -463,7 +463,7 @@ def _index(call: Call, found: Found, *, batched: bool) -> None:
 
 # --- environment -------------------------------------------------------------------------------
 
-_ENVIRON = re.compile(
+_ENVIRON = Pattern(
     r"\benviron(?:b?[ \t]{0,9}+\[|b?\.(?:get|pop|setdefault)[ \t]{0,9}+\()|\bgetenvb?+[ \t]{0,9}+\("
     r"|\benv(?:\.\w{1,20}+)?[ \t]{0,9}+\(|\bconfig[ \t]{0,9}+\(|\bin[ \t]{1,9}+os\.environ\b"
 )
@@ -505,10 +505,10 @@ def _variable(source: Source, at: int, found: Found) -> None:
 # --- routes ------------------------------------------------------------------------------------
 
 # Two patterns that each begin with a letter of their own: the engine passes over the rest of the text at once.
-_DECORATOR = re.compile(
+_DECORATOR = Pattern(
     r"@[ \t]{0,9}+(\w{1,60}+)\.(?:route|get|post|put|delete|patch|head|options|websocket|api_route)[ \t]{0,9}+\("
 )
-_ADDED = re.compile(
+_ADDED = Pattern(
     r"\b(path|re_path|url|Route|WebSocketRoute|APIRoute|add_url_rule|add_api_route|add_route|register"
     r"|add_get|add_post|add_put|add_delete|add_patch|add_resource)[ \t]{0,9}+\("
 )
@@ -524,22 +524,23 @@ _ADDED_HINTS = (
     "add_patch",
     "add_res",
 )
-_PREFIX = re.compile(
+_PREFIX = Pattern(
     r"\b(\w{1,60}+)(?:[ \t]{0,9}+:[ \t]{0,9}+\w{1,60}+)?+[ \t]{0,9}+=[ \t]{0,9}+"
     r"(?:\w{1,60}+\.)?+(?:APIRouter|Blueprint|Router)[ \t]{0,9}+\("
 )
 
 
 def _routes(source: Source, found: Found) -> None:
-    code = source.code
+    code, text = source.code, source.text
     prefixes: dict[str, str] = {}
-    if "prefix" in code:
+    has_prefix = "prefix" in code and any(hint in code for hint in ("Router(", "Blueprint("))
+    if has_prefix:
         for match in _PREFIX.finditer(code):
             call = source.call(match.end() - 1)
             prefix = call.text(-1, "prefix") or call.text(-1, "url_prefix")
             if prefix:
                 prefixes[match[1]] = prefix
-    for match in _DECORATOR.finditer(code):
+    for match in _DECORATOR.finditer(code) if has_prefix or '"/' in text or "'/" in text else ():
         call = source.call(match.end() - 1)
         span = call.place(0, "rule") or call.place(0, "path")
         said = call.text(0, "rule") or call.text(0, "path")

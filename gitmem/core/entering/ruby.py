@@ -6,16 +6,16 @@ with its `end` would take a parser.
 
 from __future__ import annotations
 
-import re
-
-from gitmem.core.entering import known, names, sql
+from gitmem.core.entering import environment, known, names, sql
 from gitmem.core.entering.found import Found
+from gitmem.core.entering.pattern import Pattern
 from gitmem.core.entering.source import Call, Source
 
 
 def read(path: str, text: str, found: Found) -> None:
     source = Source(path, text, "ruby")
     sql.read_strings(source, found)
+    environment.read_strings(source, found)
     _Lines(source, found).read()
     _environment(source, found)
 
@@ -30,15 +30,15 @@ _TYPES = frozenset(
     """.split()
 )
 _REFERENCES = frozenset(("references", "belongs_to", "add_reference", "add_belongs_to"))
-_SYMBOL = re.compile(r"(def|class|module)[ \t]{1,20}+(self\.)?+([A-Za-z_][\w:]{0,200}+[?!=]?)")
-_REQUIRE = re.compile(r"require[ \t(]{1,5}+(?=[\"'])")
-_STATEMENT = re.compile(
+_SYMBOL = Pattern(r"(def|class|module)[ \t]{1,20}+(self\.)?+([A-Za-z_][\w:]{0,200}+[?!=]?)")
+_REQUIRE = Pattern(r"require[ \t(]{1,5}+(?=[\"'])")
+_STATEMENT = Pattern(
     r"(?:\w{1,60}+\.){0,3}?(add_column|add_columns|add_reference|add_belongs_to|add_timestamps|rename_column|rename_table|add_index"
     r"|create_table|change_table|create_join_table|create_virtual_table)\b(?![ \t]{0,9}+=)"
 )
-_BLOCK = re.compile(r"\bdo[ \t]{0,9}+\|[ \t]{0,9}+(\w{1,60}+)[ \t]{0,9}+\|")
-_COLUMN = re.compile(r"(\w{1,60}+)\.(\w{1,60}+)")
-_ROUTE = re.compile(
+_BLOCK = Pattern(r"\bdo[ \t]{0,9}+\|[ \t]{0,9}+(\w{1,60}+)[ \t]{0,9}+\|")
+_COLUMN = Pattern(r"(\w{1,60}+)\.(\w{1,60}+)")
+_ROUTE = Pattern(
     r"(?:\w{1,60}+\.)?(get|post|put|patch|delete|match|resources?|namespace|scope|root)[ \t(]{1,9}+(?=[:\"'])"
 )
 
@@ -300,7 +300,7 @@ def _without_options(path: str) -> str:
     return "".join(found)
 
 
-_ENV = re.compile(r"\bENV(?:\[|\.(?:fetch|key\?|delete|has_key\?|include\?|dig)[ \t(]{1,3}+)(?=[\"'])")
+_ENV = Pattern(r"\bENV(?:\[|\.(?:fetch|key\?|delete|has_key\?|include\?|dig)[ \t(]{1,3}+)(?=[\"'])")
 
 
 def _environment(source: Source, found: Found) -> None:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import re
-
 from gitmem.core.entering import known, names, sql
 from gitmem.core.entering.found import Found
+from gitmem.core.entering.pattern import Pattern
 from gitmem.core.entering.source import Source, whole_words
 
-_DECLARED = re.compile(
+_DECLARED = Pattern(
     r"fn[ \t]{1,9}+([A-Za-z_]\w{0,200}+)|struct[ \t]{1,9}+([A-Z]\w{0,200}+)|enum[ \t]{1,9}+([A-Z]\w{0,200}+)"
     r"|trait[ \t]{1,9}+([A-Z]\w{0,200}+)|union[ \t]{1,9}+([A-Z]\w{0,200}+)"
     r"|impl(?=[ \t<])([^{};()]{0,500}+)\{|mod[ \t]{1,9}+([a-z_]\w{0,200}+)[ \t]{0,9}+(?:\{|;)"
 )
-_USE = re.compile(
+_USE = Pattern(
     r"(?:^|\n)[ \t]{0,40}+(?:pub(?:\([^)\n]{0,60}+\))?+[ \t]{1,9}+)?"
     r"(?:use[ \t]{1,9}+(?:::)?|extern[ \t]{1,9}+crate[ \t]{1,9}+)([a-z_]\w{0,200}+)"
 )
-_ENV = re.compile(
+_ENV = Pattern(
     r"\benv::(?:var|var_os|set_var|remove_var)\([ \t]{0,9}+(?=\")|\b(?:option_env|env)!\([ \t]{0,9}+(?=\")"
     r"|\b(?:dotenvy?|dotenv)::var\([ \t]{0,9}+(?=\")"
 )
-_ROUTE = re.compile(
+_ROUTE = Pattern(
     r"\.route\([ \t\n]{0,60}+(?=\")"
     r"|\#\[(?:\w{1,60}+::)?(?:get|post|put|delete|patch|head|options|route)\([ \t]{0,9}+(?=\")"
 )
-_TABLE = re.compile(r"\btable![ \t]{0,9}+\{")
-_NAMED = re.compile(r"([a-z_][\w.]{0,200}+)[ \t]{0,9}+(?:\(|\{|->)")
+_TABLE = Pattern(r"\btable![ \t]{0,9}+\{")
+_NAMED = Pattern(r"([a-z_][\w.]{0,200}+)[ \t]{0,9}+(?:\(|\{|->)")
 
 
 def read(path: str, text: str, found: Found) -> None:

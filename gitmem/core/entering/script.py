@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
-from gitmem.core.entering import known, names, sql
+from gitmem.core.entering import environment, known, names, sql
 from gitmem.core.entering.found import Found
+from gitmem.core.entering.pattern import Pattern
 from gitmem.core.entering.source import Source, Span, whole_words, word_before
 
 
 def read(path: str, text: str, found: Found) -> None:
     source = Source(path, text, "script")
     sql.read_strings(source, found)
+    environment.read_strings(source, found)
     _symbols(source, found)
     _imports(source, found)
     _environment(source, found)
@@ -22,16 +22,16 @@ def read(path: str, text: str, found: Found) -> None:
 
 # --- symbols -----------------------------------------------------------------------------------
 
-_DECLARED = re.compile(
+_DECLARED = Pattern(
     r"function[ \t]{0,9}+\*?[ \t]{0,9}+([\w$]{1,200}+)"
     r"|class[ \t\n]{1,9}+(?!extends\b)([A-Za-z_$][\w$]{0,200}+)"
     r"|const[ \t]{1,9}+([\w$]{1,200}+)[^=;\n]{0,200}?=(?![=>])[ \t\n]{0,50}+"
     r"|let[ \t]{1,9}+([\w$]{1,200}+)[^=;\n]{0,200}?=(?![=>])[ \t\n]{0,50}+"
     r"|var[ \t]{1,9}+([\w$]{1,200}+)[^=;\n]{0,200}?=(?![=>])[ \t\n]{0,50}+"
 )
-_ARROW = re.compile(r"(?:async\b[ \t]{0,9}+)?(?:function\b|[\w$]{1,200}+[ \t]{0,9}+=>)")
-_MEMBER = re.compile(r"([@#]?[\w$]{1,60}+)[ \t]{0,9}+(?:<[^<>()]{0,100}>)?[ \t]{0,9}+$")
-_PROPERTY = re.compile(
+_ARROW = Pattern(r"(?:async\b[ \t]{0,9}+)?(?:function\b|[\w$]{1,200}+[ \t]{0,9}+=>)")
+_MEMBER = Pattern(r"([@#]?[\w$]{1,60}+)[ \t]{0,9}+(?:<[^<>()]{0,100}>)?[ \t]{0,9}+$")
+_PROPERTY = Pattern(
     r"([#]?[\w$]{1,60}+)[ \t]{0,9}+(?::[^=\n]{0,100}+)?+=[ \t\n]{0,50}+(?:async[ \t]{0,9}+)?(?:<[^<>()]{0,100}>)?$"
 )
 _NO_MEMBERS = frozenset("if for while switch catch return function await typeof new super import do with".split())
@@ -142,11 +142,11 @@ def _members(source: Source, opens: int) -> list[tuple[int, str, int]]:
         at = max(close, place) + 1
 
 
-_OPENING = re.compile(r"[({\[]")
+_OPENING = Pattern(r"[({\[]")
 
 # --- imports, environment ----------------------------------------------------------------------
 
-_IMPORT = re.compile(
+_IMPORT = Pattern(
     r"from[ \t\n]{0,50}+(?=[\"'])|import[ \t\n]{0,50}+(?:\([ \t\n]{0,50}+)?(?=[\"'`])"
     r"|require(?:\.resolve)?[ \t]{0,9}+\([ \t\n]{0,50}+(?=[\"'`])"
 )
@@ -179,11 +179,11 @@ def package_of(said: str) -> str:
     )
 
 
-_ENV = re.compile(
+_ENV = Pattern(
     r"\b(?:process|Bun|import\.meta)\.env(?:\?\.|\.)?(?:\[[ \t]{0,9}+)?(?:([A-Za-z_]\w{0,200}+)|(?=[\"'`]))"
     r"|\bDeno\.env\.(?:get|has)\([ \t]{0,9}+(?=[\"'`])"
 )
-_TAKEN_APART = re.compile(r"\}[ \t]{0,9}+=[ \t]{0,9}+(?:process|import\.meta|Bun)\.env\b")
+_TAKEN_APART = Pattern(r"\}[ \t]{0,9}+=[ \t]{0,9}+(?:process|import\.meta|Bun)\.env\b")
 
 
 def _environment(source: Source, found: Found) -> None:
@@ -208,24 +208,25 @@ def _environment(source: Source, found: Found) -> None:
 
 #: What answers requests, by the names that people give it; `axios.get("/users")` asks.
 _ANSWERS = frozenset("app server fastify api koa hono route routes".split())
-_ROUTE = re.compile(
+_ROUTE_HINTS = ("outer.", "app.", "App.", "server.", "fastify.", "api.", "koa.", "hono.", "route.", "outes.")
+_ROUTE = Pattern(
     r"\.(?:get|post|put|delete|patch|all|head|options|route|use|del)"
     r"[ \t]{0,9}+(?:<[^<>()]{0,100}+>)?+\([ \t\n]{0,50}+(?=[\"'`])"
 )
-_URL = re.compile(r"\.route[ \t]{0,9}+\([ \t\n]{0,50}+(?=\{)")
-_NEST = re.compile(r"@(Controller|Get|Post|Put|Delete|Patch|All|Head|Options)[ \t]{0,9}+\(")
+_URL = Pattern(r"\.route[ \t]{0,9}+\([ \t\n]{0,50}+(?=\{)")
+_NEST = Pattern(r"@(Controller|Get|Post|Put|Delete|Patch|All|Head|Options)[ \t]{0,9}+\(")
 
 
 def _routes(source: Source, found: Found) -> None:
     code = source.code
-    for match in _ROUTE.finditer(code):
+    for match in _ROUTE.finditer(code) if any(hint in code for hint in _ROUTE_HINTS) else ():
         receiver = word_before(code, match.start())
         if receiver not in _ANSWERS and not receiver.endswith(("outer", "outes", "App")):
             continue
         said = source.string(match.end()) or ""
         if said.startswith("/") and "${" not in said:
             _route(found, said, "", match.end())
-    for match in _URL.finditer(code):
+    for match in _URL.finditer(code) if "url:" in code else ():
         at = source.items(match.end()).get("url", (0, (0, 0)))[1][0]
         said = source.string(at) or "" if at else ""
         if said.startswith("/"):
@@ -263,7 +264,7 @@ def _file_route(path: str, found: Found) -> None:
 
 # --- tables ------------------------------------------------------------------------------------
 
-_CALL = re.compile(
+_CALL = Pattern(
     r"\b(addColumn|createTable|createTableIfNotExists|alterTable|table|renameColumn|renameTable|addIndex|define|init"
     r"|pgTable|mysqlTable|sqliteTable|addColumns)[ \t]{0,9}+(?:<[^<>()]{0,100}>)?\("
 )
@@ -276,7 +277,7 @@ _KNEX = frozenset(
     datetime time timestamp binary enum enu json jsonb uuid geometry specificType bigIncrements point
     """.split()
 )
-_KNEX_CALL = re.compile(r"\.(\w{1,60}+)[ \t]{0,9}+\([ \t\n]{0,50}+(?=[\"'`])|\.(timestamps)\b")
+_KNEX_CALL = Pattern(r"\.(\w{1,60}+)[ \t]{0,9}+\([ \t\n]{0,50}+(?=[\"'`])|\.(timestamps)\b")
 
 
 def _tables(source: Source, found: Found) -> None:
@@ -438,12 +439,12 @@ def _first_string(source: Source, value: Span) -> str:
     return source.string(source.past_blanks(opens + 1)) or ""
 
 
-_DECORATED = re.compile(
+_DECORATED = Pattern(
     r"@(Entity|Column|PrimaryColumn|PrimaryGeneratedColumn|CreateDateColumn|UpdateDateColumn|DeleteDateColumn"
     r"|VersionColumn|JoinColumn|ObjectIdColumn|ManyToOne|OneToOne|AllowNull|Table)\b[ \t]{0,9}+\(?"
     r"|\bclass[ \t]{1,9}+([\w$]{1,200}+)"
 )
-_PROPERTY_NAME = re.compile(
+_PROPERTY_NAME = Pattern(
     r"[ \t\n]{0,200}+(?:(?:public|private|protected|readonly|declare|static)[ \t\n]{1,50}+){0,4}+"
     r"([\w$]{1,200}+)[ \t]{0,9}+[?!:;=]"
 )
@@ -511,8 +512,8 @@ def _said(source: Source, opens: int) -> str:
 
 # --- the way back ------------------------------------------------------------------------------
 
-_DOWN = re.compile(r"\b(?:down|rollback)\b(?=[ \t]{0,9}+[(:=]|[ \t]{0,9}+\()")
-_UP = re.compile(r"\bup\b[ \t]{0,9}+[(:=]")
+_DOWN = Pattern(r"\b(?:down|rollback)\b(?=[ \t]{0,9}+[(:=]|[ \t]{0,9}+\()")
+_UP = Pattern(r"\bup\b[ \t]{0,9}+[(:=]")
 
 
 def _way_back(source: Source, found: Found) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 from gitmem.core.entering import names
 from gitmem.core.entering.found import Found
+from gitmem.core.entering.pattern import Pattern
 
 _UPPER = r"[A-Za-z_][A-Za-z0-9_]{0,200}+"
-_INTERPOLATED = re.compile(
+_INTERPOLATED = Pattern(
     rf"\$\{{([A-Z_][A-Z0-9_]{{0,200}}+)(?![a-z])|\$\{{\{{[ ]{{0,5}}+(?:env|secrets|vars)\.({_UPPER})"
 )
-_ASSIGNED = re.compile(rf"(?:export[ \t]{{1,5}}+)?+({_UPPER})[ \t]{{0,5}}+=")
-_INSTRUCTION = re.compile(rf"[ \t]{{0,50}}+(?:ENV|ARG|env|arg)[ \t]{{1,50}}+({_UPPER})(?=[ \t=]|$)")
-_MORE = re.compile(rf"[ \t]({_UPPER})=")
-_KEY = re.compile(
+_ASSIGNED = Pattern(rf"(?:export[ \t]{{1,5}}+)?+({_UPPER})[ \t]{{0,5}}+=")
+_INSTRUCTION = Pattern(rf"[ \t]{{0,50}}+(?:ENV|ARG|env|arg)[ \t]{{1,50}}+({_UPPER})(?=[ \t=]|$)")
+_MORE = Pattern(rf"[ \t]({_UPPER})=")
+_KEY = Pattern(
     rf"(?:-[ \t]{{1,20}}+)?+[\"']?+(?:name:[ \t]{{1,20}}+[\"']?+)?+({_UPPER})[\"']?+"
     rf"(?=[ \t]{{0,20}}+[:=]|[ \t]{{0,20}}+$)"
 )
@@ -37,7 +36,7 @@ def _add(found: Found, name: str, at: int) -> None:
         found.add([f"env/{name}"], "env_var", at, name)
 
 
-def _lines(text: str, found: Found, pattern: re.Pattern[str]) -> None:
+def _lines(text: str, found: Found, pattern: Pattern) -> None:
     at = 0
     goes_on = False
     for line in text.split("\n"):

@@ -11,6 +11,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
+from gitmem.core.entering.pattern import Pattern
+
 #: What is read of a call whose bracket never closes.
 UNCLOSED_MAX = 2000
 
@@ -48,10 +50,10 @@ _LEXES = {
         rf"|{_DOUBLE_LINES}|{_SINGLE}|{_HEREDOC}|%[qQ]?+(?:\([^)]{{0,5000}}+\)?+|\{{[^}}]{{0,5000}}+\}}?+)"
     ),
 }  # fmt: skip
-_compiled: dict[str, re.Pattern[str]] = {}
-_BRACKETS = re.compile(r"[()\[\]{}]")
-_WORD = re.compile(r"[A-Za-z_$][\w$]{0,200}+")
-_SEPARATORS = re.compile(r"[,;()\[\]{}]")
+_patterns = {name: Pattern(lex, re.DOTALL) for name, lex in _LEXES.items()}
+_BRACKETS = Pattern(r"[()\[\]{}]")
+_WORD = Pattern(r"[A-Za-z_$][\w$]{0,200}+")
+_SEPARATORS = Pattern(r"[,;()\[\]{}]")
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
@@ -73,9 +75,7 @@ class Source:
 
     def _mask(self, language: str) -> str:
         text = self.text
-        pattern = _compiled.get(language)
-        if pattern is None:
-            pattern = _compiled[language] = re.compile(_LEXES[language], re.DOTALL)
+        pattern = _patterns[language]
         parts: list[str] = []
         at = 0
         body: tuple[int, int, int] | None = None  # of a heredoc: its opening, its first line, where it ends
@@ -241,7 +241,7 @@ class Source:
 
 
 # A named argument: `name=` (Python), `name:` (Ruby, JavaScript's objects), `:name =>` and `"name" =>` (Ruby).
-_NAMED = re.compile(r":?+([A-Za-z_]\w{0,80}+)[ \t]?+(?:=>|=(?![=~])|:(?!:))[ \t\r\n]{0,200}+")
+_NAMED = Pattern(r":?+([A-Za-z_]\w{0,80}+)[ \t]?+(?:=>|=(?![=~])|:(?!:))[ \t\r\n]{0,200}+")
 
 
 class Call:
@@ -272,7 +272,7 @@ class Call:
         return "" if span is None else literal(self.source, span)
 
 
-def whole_words(pattern: re.Pattern[str], code: str) -> Iterator[re.Match[str]]:
+def whole_words(pattern: Pattern, code: str) -> Iterator[re.Match[str]]:
     """Yield the matches of `pattern` in `code` that don't begin within a word.
 
     The same as `\\b` at its beginning; but a pattern that begins with letters is looked for many times as fast.
