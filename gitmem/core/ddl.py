@@ -71,9 +71,9 @@ _AFTER_ITEMS = frozenset("from where union into order group limit having interse
 
 
 def is_sql(path: str) -> bool:
-    """Say whether the file at `path` is read for SQL; the way back of a migration (`1.down.sql`) is not."""
+    """Say whether the file at `path` is read for SQL; a migration's way back (`1.down.sql`, `1/down.sql`) is not."""
     stem, _, suffix = path.lower().rpartition(".")
-    return suffix in SUFFIXES and not stem.endswith((".down", "_down", "-down"))
+    return suffix in SUFFIXES and not ("/" + stem).endswith((".down", "_down", "-down", "/down"))
 
 
 def statements(text: str) -> list[Statement]:

@@ -119,7 +119,8 @@ def test_the_way_back_of_a_migration_is_not_read(mark: str) -> None:
     assert found(f"{up}\nALTER TABLE t ADD COLUMN a int;\n{down}\nALTER TABLE t DROP COLUMN b;") == ["+t.a"]
     assert found(f"{down}\nDROP TABLE b;\n{up}\nDROP TABLE a;") == ["-a"]
     assert not ddl.is_sql("db/1_users.down.sql")
-    assert ddl.is_sql("db/1_users.up.SQL")
+    assert not ddl.is_sql("db/1_users/down.sql") and not ddl.is_sql("down.sql")
+    assert ddl.is_sql("db/1_users.up.SQL") and ddl.is_sql("db/countdown.sql")
     assert not ddl.is_sql("db/models.py")
 
 

@@ -26,21 +26,27 @@ class Candidate:
 class Found:
     """Collects candidates of a text that was `before`."""
 
-    __slots__ = ("_before", "_lower", "_starts", "_text", "all", "backward")
+    __slots__ = ("_before", "_first", "_last", "_lower", "_starts", "_text", "all", "backward")
 
     def __init__(self, before: str, text: str) -> None:
         self._before = before
         self._text = text
         self._lower: str | None = None
         self._starts: list[int] | None = None
+        self._first, self._last = self._hull()
+        #: What stands where the text changed, or belongs to what stands there.
         self.all: list[Candidate] = []
         #: Spans of the text that undo: the way back of a migration. What lies in them brings nothing in.
         self.backward: list[tuple[int, int]] = []
 
     def add(self, names: list[str], entity_type: str, at: int, word: str = "", owner_at: int = -1) -> None:
         """Take in one thing. `word` is what the text calls it, if that is sure to stand in any text that names it."""
-        if names:
+        if names and self.wants(at, owner_at):
             self.all.append(Candidate(names, entity_type, at, word, owner_at))
+
+    def wants(self, at: int, owner_at: int = -1) -> bool:
+        """Say whether what stands at `at` can matter; a reader that asks first saves the work of naming it."""
+        return self._first <= at < self._last or self._first <= owner_at < self._last
 
     def line(self, at: int) -> int:
         if self._starts is None:
@@ -49,16 +55,9 @@ class Found:
 
     def candidates(self) -> list[Candidate]:
         """Return what stands in changed lines, and not on a way back."""
-        if not self.all:
-            return []
-        first, last = self._hull()
-        if first >= last:
-            return []
         added: set[int] | None = None
         found = []
         for one in self.forward():
-            if not (first <= one.at < last or first <= one.owner_at < last):
-                continue
             if one.entity_type in ("function", "class"):
                 # Where equal lines repeat, a change can be told in two places; the name of its class is in both.
                 if added is None:

@@ -11,6 +11,8 @@ from gitmem.core.entities import SYMBOL
 
 def snake(name: str) -> str:
     """Return `name` in lower case with `_` between its words: `cardToken` and `CardToken` are `card_token`."""
+    if name == name.lower():
+        return name
     found: list[str] = []
     for i, letter in enumerate(name):
         if letter.isupper() and i:
@@ -89,13 +91,16 @@ def java_artifact(group: str, artifact: str) -> list[str]:
 _HOSTS = frozenset("apache google github gitlab amazonaws microsoft oracle eclipse codehaus sourceforge".split())
 
 
+_TOPS = frozenset("com org net io dev de fr uk ru cn jp me app ai co eu info".split())
+
+
 def java_package(path: str) -> list[str]:
     """`com.google.gson.Gson`: the first two parts and the first three, and what they end in."""
     parts = [part for part in path.split(".") if part[:1].islower()]
     if len(parts) < 2:
         return []
     host = parts[1] in _HOSTS
-    found = [] if host else [".".join(parts[:2]), parts[1]]
+    found = [] if host else [".".join(parts[:2]), *(parts[1:2] if parts[0] in _TOPS else [])]
     if len(parts) > 2:
         found += [".".join(parts[:3])]
         found += [parts[2]] if host else []

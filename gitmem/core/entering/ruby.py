@@ -37,6 +37,8 @@ _STATEMENT = Pattern(
     r"|create_table|change_table|create_join_table|create_virtual_table)\b(?![ \t]{0,9}+=)"
 )
 _BLOCK = Pattern(r"\bdo[ \t]{0,9}+\|[ \t]{0,9}+(\w{1,60}+)[ \t]{0,9}+\|")
+_NAME = Pattern(r":([A-Za-z_]\w{0,200}+)(?![\w?!])")
+_OPTION = Pattern(r"[ \t]{0,50}+(?:\r?+\n|$|\#|,[ \t]{1,50}+[a-z_]{1,60}+:(?!:))")
 _COLUMN = Pattern(r"(\w{1,60}+)\.(\w{1,60}+)")
 _ROUTE = Pattern(
     r"(?:\w{1,60}+\.)?(get|post|put|patch|delete|match|resources?|namespace|scope|root)[ \t(]{1,9}+(?=[:\"'])"
@@ -235,6 +237,8 @@ class _Lines:
 
     def _column(self, kind: str, at: int, block: _Block, start: int) -> None:
         found, tables, owner = self._found, block.tables, block.owner_at
+        if not found.wants(at, owner):
+            return
         if kind == "timestamps":
             for column in ("created_at", "updated_at"):
                 found.add(names.columns(tables, column), "column", start, "", owner)
@@ -248,11 +252,34 @@ class _Lines:
             if call.text(1):
                 found.add(names.columns(tables, call.text(1)), "column", call.places[1][0], call.text(1), owner)
         elif kind in _TYPES:
+            only = self._only_name(at)
+            if only is not None:
+                found.add(names.columns(tables, only[0]), "column", only[1], only[0], owner)
+                return
             call = self._call(at)
             for i in range(1 if kind == "column" else len(call.places)):
                 column = call.text(i)
                 if column:
                     found.add(names.columns(tables, column), "column", call.places[i][0], column, owner)
+
+    def _only_name(self, at: int) -> tuple[str, int] | None:
+        """Return the name of a column and its place, where one name and at most options follow: nearly every line.
+
+        None: read the whole call.
+        """
+        code, strings = self._source.code, self._source.strings
+        while code[at : at + 1] == " ":
+            at += 1
+        if at in strings:
+            start, end, after = strings[at]
+            name = self._source.text[start:end]
+        else:
+            match = _NAME.match(code, at)
+            if match is None:
+                return None
+            name, after = match[1], match.end()
+        option = _OPTION.match(code, after)
+        return (name, at) if name and option is not None else None
 
     # --- routes ---
 
