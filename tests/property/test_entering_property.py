@@ -261,6 +261,9 @@ def _lines_run(path: str, text: str) -> int:
 
 
 HARD = [
+    "migrations.CreateModel('a', [], options={'b': 1,\n",
+    "install_requires=['a',\n",
+    'x = ["a",\n',
     "(",
     "[{(",
     ")",

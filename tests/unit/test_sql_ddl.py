@@ -133,7 +133,16 @@ def test_the_second_opinion_adds_and_takes_nothing_away(monkeypatch: pytest.Monk
     assert [tuple(one) for one in whole] == [("t.b", "column", 3)]
 
 
+def test_a_dialect_that_passes_a_statement_over_is_not_believed() -> None:
+    assert sqlglot.parse_one("ALTER TABLE t CHANGE a b INT", dialect=sql_ddl.DIALECTS[0]).key == "command"
+    assert [names for names, *_ in sql_ddl.parsed("ALTER TABLE t CHANGE a b INT")] == [["t.b"]]
+    assert sql_ddl.parsed("CREATE TABLE broken (((") == []
+
+
 def test_what_was_there_is_not_new_to_the_parser() -> None:
+    whole = "CREATE TABLE t (a int);\nCREATE INDEX i ON t (a);\n"
+    assert sql_ddl.found("m.sql", "", whole) == entering.found("m.sql", "", whole)
+    assert sql_ddl.found("m.sql", "CREATE TABLE t (a int, b int);", "CREATE TABLE t (b int, a int);") == []
     text = "CREATE TABLE t (a int, b int);\n"
     assert sql_ddl.found("m.sql", text, "-- x\n" + text) == []
     assert sql_ddl.found("m.sql", text, text) == []

@@ -67,7 +67,8 @@ def found(path: str, before: str | None, after: str | None) -> list[Entering]:
         for reader in readers:
             reader(path, text, now)
         new = now.candidates()
-        if new and not all(now.is_unseen(one) for one in new):
+        # Looking for many words in the text before takes longer than reading it.
+        if new and (len(new) > 200 or not all(now.is_unseen(one) for one in new)):
             then = Found("", old)
             for reader in readers:
                 reader(path, old, then)

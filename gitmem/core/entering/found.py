@@ -71,12 +71,19 @@ class Found:
         """Return everything that doesn't stand on a way back. A symbol isn't undone by standing there."""
         if not self.backward:
             return self.all
-        return [
-            one
-            for one in self.all
-            if one.entity_type in ("function", "class")
-            or not any(start <= one.at < end for start, end in self.backward)
-        ]
+        spans: list[tuple[int, int]] = []
+        for start, end in sorted(self.backward):
+            if spans and start < spans[-1][1]:
+                spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+            else:
+                spans.append((start, end))
+        starts = [start for start, _ in spans]
+        found = []
+        for one in self.all:
+            at = bisect_right(starts, one.at) - 1
+            if one.entity_type in ("function", "class") or at < 0 or one.at >= spans[at][1]:
+                found.append(one)
+        return found
 
     def is_unseen(self, one: Candidate) -> bool:
         """Say whether the text before can't have named it: its word stands nowhere in it."""

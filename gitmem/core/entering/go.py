@@ -28,14 +28,15 @@ def read(path: str, text: str, found: Found) -> None:
     source = Source(path, text, "go")
     sql.read_strings(source, found)
     code = source.code
+    end = 0
     for match in _DECLARED.finditer(code):
         if match[2]:
             chain = [match[1], match[2]] if match[1] else [match[2]]
             found.add(names.symbol(path, chain), "function", match.start(2), match[2])
         else:
             found.add(names.symbol(path, [match[3]]), "class", match.start(3), match[3])
-            if match[4] == "struct":
-                _struct(source, match[3], match.start(3), match.end(), found)
+            if match[4] == "struct" and match.start() >= end:
+                end = _struct(source, match[3], match.start(3), match.end(), found)
     for match in _IMPORT.finditer(code):
         at = match.end()
         places = source.strings_in(at, source.close(at)) if code[at : at + 1] == "(" else iter((at,))
@@ -68,15 +69,14 @@ def _module(path: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _struct(source: Source, name: str, at: int, after: int, found: Found) -> None:
-    """A model of GORM: fields of a struct that has its tags."""
+def _struct(source: Source, name: str, at: int, after: int, found: Found) -> int:
+    """Read a model of GORM: fields of a struct that has its tags. Return where the struct ends."""
     opens = source.code.find("{", after, after + 50)
     if opens < 0:
-        return
+        return after
     end = source.close(opens)
-    text = source.text
-    if "gorm" not in text[opens:end]:
-        return
+    if source.text.find("gorm", opens, end) < 0:
+        return end
     tables = names.table_of_class(name)
     found.add(tables, "table", at, name)
     for match in _FIELD.finditer(source.code, opens, end):
@@ -86,6 +86,7 @@ def _struct(source: Source, name: str, at: int, after: int, found: Found) -> Non
         _, has, said = tag.partition("column:")
         column = said.partition(";")[0].partition('"')[0].strip() if has else ""
         found.add(names.columns(tables, column or names.snake(match[1])), "column", match.start(1), "", at)
+    return end
 
 
 def _routes(source: Source, found: Found) -> None:

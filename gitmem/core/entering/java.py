@@ -122,8 +122,8 @@ def _routes(source: Source, found: Found) -> None:
             call = source.call(match.end() - 1)
             said = call.text(0, "value") or call.text(-1, "path") or call.text(0)
             if not said and call.places:
-                inner = list(source.strings_in(*call.places[0]))  # ({"/a", "/b"})
-                said = (source.string(inner[0]) or "") if inner else ""
+                inner = next(source.strings_in(*call.places[0]), -1)  # ({"/a", "/b"})
+                said = source.string(inner) or ""
         elif kind in ("Path", "Get", "Post", "Put", "Delete", "Controller"):
             continue
         before_class = code.find("class ", match.end(), match.end() + 400)

@@ -117,11 +117,13 @@ def _setup_py(path: str, text: str, found: Found) -> None:
     """The lists of `setup(install_requires=[…])`, and of a variable that is called like one."""
     source = Source(path, text, "python")
     for pattern in (_SETUP, _VARIABLE):
+        done = 0  # a list that isn't closed yet ends where the next one begins
         for match in pattern.finditer(source.code):
             opens, name = match.start(2), match[1].lower()
             if opens < 0 or not ("require" in name or "depend" in name):
                 continue
-            for place in source.strings_in(opens, source.close(opens)):
+            for place in source.strings_in(max(opens, done), source.close(opens)):
+                done = place + 1
                 after = source.past_blanks(source.strings[place][2])
                 if source.code[after : after + 1] == ":":
                     continue  # the name of an extra

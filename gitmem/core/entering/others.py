@@ -30,18 +30,22 @@ def read(path: str, text: str, found: Found) -> None:
         name = source.string(match.end()) or ""
         if names.is_env(name) and name == name.upper():
             found.add([f"env/{name}"], "env_var", match.end(), name)
+    end = 0
     for match in _LARAVEL.finditer(code):
+        if match.start() < end:
+            continue  # within another one, which reads to its end
+        end = source.close(match.end() - 1)
         _laravel(source, match[1], match.end() - 1, found)
     if elixir:
         _ecto(source, found)
+    end = 0
     for match in _DOWN.finditer(code):
-        if match[0].startswith("def"):
-            end = code.find("\n  end", match.end())
-            found.backward.append((match.start(), len(code) if end < 0 else end))
-        else:
-            opens = code.find("{", match.end(), match.end() + 300)
-            if opens >= 0:
-                found.backward.append((match.start(), source.close(opens)))
+        if match.start() < end:
+            continue
+        opens = -1 if match[0].startswith("def") else code.find("{", match.end(), match.end() + 300)
+        end = source.close(opens) if opens >= 0 else code.find("\n  end", match.end())
+        end = len(code) if end < 0 else end
+        found.backward.append((match.start(), end))
 
 
 def _laravel(source: Source, kind: str, opens: int, found: Found) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from gitmem.core.entering import environment, known, names, sql
 from gitmem.core.entering.found import Found
 from gitmem.core.entering.pattern import Pattern
@@ -390,7 +392,7 @@ def _more(source: Source, span: Span | None, column: str) -> list[str]:
 
 def _key(source: Source, span: Span, key: str) -> int:
     """Return where the value of `key` stands in the dict in `span`, or -1."""
-    for place in source.strings_in(*span):
+    for place in islice(source.strings_in(*span), 200):
         if source.string(place) == key:
             after = source.past_blanks(source.strings[place][2])
             if source.code[after : after + 1] == ":":

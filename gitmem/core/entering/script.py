@@ -44,7 +44,7 @@ def _symbols(source: Source, found: Found) -> None:
         kind = match.lastindex or 1
         name, at = match[kind], match.start(kind)
         if kind == 1:
-            opens = code.find("(", match.end())
+            opens = code.find("(", match.end(), match.end() + 300)
             end = _body_end(source, opens) if opens >= 0 else match.end()
             declared.append((at, name, end, False))
         elif kind == 2:
@@ -74,7 +74,7 @@ def _function_end(source: Source, at: int) -> int:
     match = _ARROW.match(code, at)
     if match is not None:
         if match[0].endswith("function"):
-            opens = code.find("(", match.end())
+            opens = code.find("(", match.end(), match.end() + 300)
             return _body_end(source, opens) if opens >= 0 else at
         return _arrow_end(source, match.end())
     if code.startswith("async", at):
@@ -268,6 +268,7 @@ _CALL = Pattern(
     r"\b(addColumn|createTable|createTableIfNotExists|alterTable|table|renameColumn|renameTable|addIndex|define|init"
     r"|pgTable|mysqlTable|sqliteTable|addColumns)[ \t]{0,9}+(?:<[^<>()]{0,100}>)?\("
 )
+_BLOCKS = frozenset(("createTable", "createTableIfNotExists", "alterTable"))
 _HINTS = ("addColumn", "createTable", "alterTable", ".table(", "rename", "define(", ".init(", "Table(")
 _DRIZZLE = frozenset(("pgTable", "mysqlTable", "sqliteTable"))
 #: Methods of a table in a Knex migration that make a column.
@@ -283,7 +284,12 @@ _KNEX_CALL = Pattern(r"\.(\w{1,60}+)[ \t]{0,9}+\([ \t\n]{0,50}+(?=[\"'`])|\.(tim
 def _tables(source: Source, found: Found) -> None:
     code = source.code
     if any(hint in code for hint in _HINTS):
+        end = 0
         for match in _CALL.finditer(code):
+            if match[1] in _BLOCKS:
+                if match.start() < end:
+                    continue  # within another one, which reads to its end
+                end = source.close(match.end() - 1)
             _table_call(source, match[1], match.start(), match.end() - 1, found)
     if "@Column" in code or "@PrimaryGeneratedColumn" in code or "@PrimaryColumn" in code or "@Entity" in code:
         _typeorm(source, found)
@@ -521,8 +527,11 @@ def _way_back(source: Source, found: Found) -> None:
     code = source.code
     if not ("down" in code or "rollback" in code) or _UP.search(code) is None:
         return
+    end = 0
     for match in _DOWN.finditer(code):
         at = match.end()
+        if match.start() < end:
+            continue  # a call within it
         opens = code.find("(", at, at + 100)
         after = source.close(opens) + 1 if opens >= 0 else at
         stop = code.find("\n", after)
