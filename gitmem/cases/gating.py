@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from gitmem.cases import glancing
-from gitmem.core import additions, dates, entities, fingerprint, gate, patterns
+from gitmem.core import additions, dates, digests, entities, gate
 from gitmem.core.additions import Addition
 from gitmem.core.calls import Answer
 from gitmem.core.gate import Match, Ruling
@@ -112,8 +112,6 @@ def _remember(kept: Activity, reader: Reader, ruling: Ruling, used: dict[str, st
 
 def _name_of(call: Call, reader: Reader) -> tuple[str, int]:
     """Return what names this very call, and for how many seconds the same again is the same call."""
-    import hashlib
-
     said: tuple[str, ...]
     if call.call_id:
         said = (reader.key, call.call_id)
@@ -121,7 +119,7 @@ def _name_of(call: Call, reader: Reader) -> tuple[str, int]:
     else:
         said = (reader.key, *(repr((e.path, e.content, e.pairs, e.is_deletion, e.moved_from)) for e in call.edits))
         within_s = activity.TWICE_UNNAMED_S
-    return hashlib.sha256("\0".join(said).encode("utf-8", "surrogatepass")).hexdigest(), within_s
+    return digests.sha256("\0".join(said).encode("utf-8", "surrogatepass")).hexdigest(), within_s
 
 
 def _cache(desk: Desk) -> Cache | None:
@@ -160,6 +158,8 @@ class Finder:
     def _by_content(self, changed: Sequence[Addition]) -> Iterator[Match]:
         if not self._closings.glance.has_prints():
             return
+        from gitmem.core import fingerprint
+
         marked = additions.marked(changed)
         for closing, share in self._closings.by_content(marked, gate.NOTE_SHARE):
             back = [
@@ -172,6 +172,8 @@ class Finder:
     def _by_patterns(self, changed: Sequence[Addition]) -> Iterator[Match]:
         if not self._closings.glance.has_patterns():
             return
+        from gitmem.core import patterns
+
         for closing in self._closings.by_patterns(glancing.probes(changed)):
             for addition in changed:
                 hit = patterns.found(closing.event.fields.get("patterns"), addition.lines)

@@ -190,6 +190,27 @@ def test_an_override_is_a_persons_for_the_session_last_stopped_and_is_used_up(wo
     assert not world.edit("db/2.sql", COLUMN, session="claude:other").stop
 
 
+def test_an_override_that_the_log_does_not_know_or_that_no_person_wrote_opens_nothing(world, cli):
+    (firm,) = world.person("reject", "payments.card_token", "-r", WHY)
+    (proposed,) = world.agent("reject", "payments.card_pan", "-r", "proposed")
+    other = "ALTER TABLE payments ADD COLUMN card_pan text;\n"
+    assert world.edit("db/1.sql", COLUMN).stop and world.edit("db/2.sql", other, session="claude:b").stop
+    agents = cli(
+        "override", proposed, "-r", "x", "--session", "claude:c", "--json", cwd=world.repo, env={"CLAUDECODE": "1"}
+    )
+    assert agents.code == 0
+    written = agents.json["events"][0]["id"]
+    with Activity(Memory.open(str(world.repo)).repository) as kept:
+        kept.let("ab" * 32, "claude:a", firm)  # no such event
+        kept.let(written, "claude:d", firm)  # one of another closing
+    assert world.edit("db/1.sql", COLUMN).stop
+    assert world.edit("db/1.sql", COLUMN, session="claude:d").stop
+    with Activity(Memory.open(str(world.repo)).repository) as kept:
+        kept.let(written, "claude:c", proposed)
+    assert not world.edit("db/2.sql", other, session="claude:c").stop, "an agent's own, where no person ratified"
+    assert world.edit("db/2.sql", other, session="claude:e").stop
+
+
 # --- what matches -------------------------------------------------------------------------------
 
 LINES = [f"    total_{n} = rate_{n} * quantity_{n} + surcharge_{n}\n" for n in range(10)]
@@ -541,3 +562,49 @@ def test_a_locked_cache_is_read_and_a_locked_activity_lets_what_stops_once_pass_
             holder.execute("ROLLBACK")
         holder.close()
     assert world.edit("db/1.sql", other, session="claude:z").stop
+
+
+# --- what a rival's gate let through, and what it stopped for nothing ------------------------------
+
+
+WAYS = {
+    "if not exists": ("db/1.sql", "ALTER TABLE payments ADD COLUMN IF NOT EXISTS card_token text;"),
+    "if exists": ("db/1.sql", "ALTER TABLE IF EXISTS payments ADD COLUMN card_token text;"),
+    "only": ("db/1.sql", "ALTER TABLE ONLY payments ADD COLUMN card_token text;"),
+    "second": ("db/1.sql", "ALTER TABLE payments ADD COLUMN note text, ADD COLUMN card_token text;"),
+    "case": ("db/1.sql", "alter table PAYMENTS add column CARD_TOKEN text;"),
+    "quoted": ("db/1.sql", 'ALTER TABLE public."payments" ADD "card_token" text;'),
+    "create": ("db/1.sql", "CREATE TABLE payments (id int, card_token text);"),
+    "alembic": ("alembic/1.py", "def upgrade():\n    op.add_column('payments', sa.Column('card_token', sa.Text()))\n"),
+    "rails": (
+        "db/migrate/1.rb",
+        "class X < Migration\n  def change\n    add_column :payments, :card_token, :text\n  end\nend\n",
+    ),
+    "django": ("a/migrations/2.py", "x = [migrations.AddField('payments', 'card_token', models.TextField())]\n"),
+    "sqlalchemy": (
+        "a/t.py",
+        "class P(Base):\n    __tablename__ = 'payments'\n    card_token: Mapped[str] = mapped_column()\n",
+    ),
+    "prisma": ("prisma/schema.prisma", "model payments {\n  id Int @id\n  card_token String\n}\n"),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), WAYS.values(), ids=WAYS)
+def test_every_way_to_write_the_column_is_stopped_and_the_same_of_another_passes(world, path, text):
+    (rejected,) = world.person("reject", "payments.card_token", "-r", WHY)
+    stopped = world.edit(path, text)
+    assert stopped.stop and rejected[:8] in stopped.text
+    other = text.replace("card_token", "settled_at").replace("CARD_TOKEN", "SETTLED_AT")
+    assert not world.edit(path, other).stop
+
+
+def test_taking_it_away_commenting_it_out_and_talking_about_it_pass(world):
+    world.person("reject", "payments.card_token", "-r", WHY)
+    for path, text in (
+        ("db/2.sql", "ALTER TABLE payments DROP COLUMN card_token;\n"),
+        ("db/2.sql", "-- ALTER TABLE payments ADD COLUMN card_token text;\n"),
+        ("app/a.py", "# never add payments.card_token again\n"),
+        ("docs/data_modeling.md", "payments.card_token is gone: ALTER TABLE payments ADD COLUMN card_token.\n"),
+    ):
+        assert world.edit(path, text).text == "", text
+    assert world.edit("db/2.sql", COLUMN).stop

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitmem.core.calls import Call
-from gitmem.hooks.agents import asking, dialects, edits, paths
+from gitmem.hooks.agents import dialects, edits, paths
 from gitmem.hooks.agents.payloads import first_id, first_text
 
 TYPE_CHECKING = False
@@ -42,9 +42,15 @@ def call_of(agent: str, payload: Mapping[str, Any]) -> Call:
         call_id=_call_id(payload),
         cwd=_directory(payload, given),
         edits=changes,
-        asked=asking.asked(tool, given, payload) if event == "done" else (),
+        asked=_asked(tool, given, payload) if event == "done" else (),
         source=source,
     )
+
+
+def _asked(tool: str, given: object, payload: Mapping[str, Any]) -> list[str]:
+    from gitmem.hooks.agents import asking  # here: before an edit nobody asked anything
+
+    return asking.asked(tool, given, payload)
 
 
 def _hook(owner: str, payload: Mapping[str, Any]) -> str:
