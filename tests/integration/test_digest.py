@@ -90,7 +90,9 @@ def test_what_is_hidden_ended_or_a_siblings_is_not_in_it_and_its_sibling_is(repo
     own = person(repo, "reject", "deps/shop", "-r", "the shop's", cwd=repo / "shop")
     told = start(repo)
     assert kept[:8] in told and own[:8] in told, "above a component, its own is seen"
-    assert not [word for word, one in hidden.items() if f"[{one[:8]}]" in told.split("Due for")[0]]
+    ended = hidden.pop("ended")
+    assert not [word for word, one in hidden.items() if f"[{one[:8]}]" in told]
+    assert told.count(ended[:8]) == 1 and ended[:8] in told.split("Due for")[1].split("Closed")[0], "due, not closed"
     assert own[:8] in start(repo / "shop") and kept[:8] in start(repo / "shop")
     assert own[:8] not in start(repo / "bill") and kept[:8] in start(repo / "bill")
     person(repo, "unseal", hidden["seal"], "-r", "show it")

@@ -200,15 +200,25 @@ def test_an_override_that_the_log_does_not_know_or_that_no_person_wrote_opens_no
     )
     assert agents.code == 0
     written = agents.json["events"][0]["id"]
+    (third,) = world.agent("reject", "payments.iban", "-r", "proposed too")
     with Activity(Memory.open(str(world.repo)).repository) as kept:
         kept.let("ab" * 32, "claude:a", firm)  # no such event
+        kept.let("ac" * 32, "claude:f", third)
         kept.let(written, "claude:d", firm)  # one of another closing
     assert world.edit("db/1.sql", COLUMN).stop
     assert world.edit("db/1.sql", COLUMN, session="claude:d").stop
     with Activity(Memory.open(str(world.repo)).repository) as kept:
+        kept.let(written, "claude:g", third)
+    for session in ("claude:f", "claude:g"):
+        assert world.edit("db/3.sql", "ALTER TABLE payments ADD COLUMN iban text;\n", session=session).stop
+    with Activity(Memory.open(str(world.repo)).repository) as kept:
         kept.let(written, "claude:c", proposed)
     assert not world.edit("db/2.sql", other, session="claude:c").stop, "an agent's own, where no person ratified"
     assert world.edit("db/2.sql", other, session="claude:e").stop
+    with Activity(Memory.open(str(world.repo)).repository) as kept:
+        kept.let(written, "claude:h", proposed)
+    world.person("ratify", proposed, "-r", "indeed")
+    assert world.edit("db/2.sql", other, session="claude:h").stop, "an agent's, of before a person ratified"
 
 
 # --- what matches -------------------------------------------------------------------------------
@@ -486,6 +496,20 @@ def test_what_it_cannot_look_at_passes_with_a_line_in_local_activity(world, monk
     what, said = world.outcomes()[0][1], world.outcomes()[0][7]
     assert what == "open" and "disk I/O error" in str(said)
     assert world.edit("db/1.sql", COLUMN).stop
+
+
+def test_a_log_that_moved_under_the_cache_is_read_first(world, git, cli, tmp_path):
+    world.person("record", "orders.total", "add", "-r", "asked for")
+    assert world.edit("db/1.sql", COLUMN).text == ""
+    git("clone", "--quiet", world.repo, tmp_path / "other", cwd=tmp_path)
+    other = World(tmp_path / "other", cli)
+    git("fetch", "--quiet", "origin", "refs/decisions/log:refs/decisions/log", cwd=other.repo)
+    (rejected,) = other.person("reject", "payments.card_token", "-r", WHY)
+    git("fetch", "--quiet", other.repo, "refs/decisions/log:refs/decisions/log", cwd=world.repo)
+    assert rejected[:8] in world.edit("db/1.sql", COLUMN).text
+    other.person("supersede", rejected, "-r", "allowed now")
+    git("fetch", "--quiet", other.repo, "refs/decisions/log:refs/decisions/log", cwd=world.repo)
+    assert world.edit("db/1.sql", COLUMN).text == ""
 
 
 def test_a_cache_far_behind_is_not_waited_for(world, monkeypatch):

@@ -88,6 +88,8 @@ def test_what_a_session_went_on_with_is_not_asked_twice_when_it_commits(repo, re
     for number in ("1", "2"):
         edit = Edit("db/1.sql", content=COLUMN)
         gate.judge(Call("claude", "edit", edits=[edit], session="claude:abc", call_id=number, cwd=str(repo)))
+    edit = Edit("db/2.sql", content="ALTER TABLE payments ADD COLUMN card_pan text;\n")
+    assert gate.judge(Call("claude", "edit", edits=[edit], session="claude:abc", call_id="3", cwd=str(repo))).stop
     write(repo, "db/1.sql", COLUMN)
     git("add", "db", cwd=repo)
     assert cli("gate", "--staged", cwd=repo, env={"CLAUDE_CODE_SESSION_ID": "abc"}).code == 0
@@ -96,7 +98,7 @@ def test_what_a_session_went_on_with_is_not_asked_twice_when_it_commits(repo, re
     write(repo, "db/1.sql", COLUMN + "ALTER TABLE payments ADD COLUMN card_pan text;\n")
     git("add", "db", cwd=repo)
     stopped = cli("gate", "--staged", cwd=repo, env={"CLAUDE_CODE_SESSION_ID": "abc"})
-    assert stopped.code == 1 and firm[:8] in stopped.stdout
+    assert stopped.code == 1 and firm[:8] in stopped.stdout and WHY in stopped.stdout
 
 
 def test_a_repository_without_commits_or_without_a_log(make_repo, reject, cli, git):
