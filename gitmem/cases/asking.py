@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from gitmem.cases.gating import BEHIND_MAX
 from gitmem.cases.glancing import inside, is_path, whole_path
 from gitmem.core import dates, entities
 from gitmem.core.calls import CANARY
@@ -28,8 +29,10 @@ def after_call(desk: Desk, call: Call) -> None:
     if not call.asked and not (call.edits and call.session):
         return
     try:
-        cache = desk.cache()
+        cache = desk.model.current_within(BEHIND_MAX)
     except NoLog:
+        return
+    if cache is None:  # a hook doesn't wait for it; what was asked is told once more
         return
     events = _told(cache, _names(desk, call)) if call.asked else []
     paths = _watched(desk, cache, call) if call.session else []
