@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 ALIAS = "alias.decisions"
 #: What each file was before we changed it, and what it was when we had; beside the cache.
 RECORD = "setup.json"
+#: How a client's own file of instructions says that AGENTS.md belongs to it.
+_IMPORTS = {
+    "CLAUDE.md": ("@AGENTS.md", "@./AGENTS.md"),
+    ".claude/CLAUDE.md": ("@../AGENTS.md",),
+    "GEMINI.md": ("@AGENTS.md", "@./AGENTS.md"),
+    "QWEN.md": ("@AGENTS.md", "@./AGENTS.md"),
+}
 
 
 class FileStep(Step):
@@ -244,11 +251,9 @@ class Setup:
         name = file.path
         if not os.path.lexists(self.whole(name)):
             name = next((other for other in file.others if os.path.lexists(self.whole(other))), name)
-        if (file.body and name.endswith("/CLAUDE.md")) or name in ("CLAUDE.md", "GEMINI.md", "QWEN.md"):
-            # Whoever reads it reads AGENTS.md with it: told once.
-            lines = (files.read(self.whole(name)) or "").splitlines()
-            if any(line.strip() in ("@AGENTS.md", "@./AGENTS.md") for line in lines):
-                name = "AGENTS.md"
+        imports = _IMPORTS.get(name, ())
+        if imports and any(line.strip() in imports for line in (files.read(self.whole(name)) or "").splitlines()):
+            name = "AGENTS.md"  # whoever reads the one reads the other with it: told once
         real = self._real(name)
         if not real:
             link = os.path.realpath(self.whole(name))

@@ -145,6 +145,15 @@ def test_what_was_rejected_is_stopped_in_each_clients_own_words(agent, repo, ask
     assert ask(agent, payload(agent, repo, BACK, call="third")) == ""
 
 
+def test_the_repository_is_the_one_of_the_file_whatever_the_environment_says(repo, make_repo, cli):
+    other = make_repo()
+    lies = {"GIT_DIR": f"{other}/.git", "GIT_WORK_TREE": str(other), "GIT_INDEX_FILE": "/nowhere", "GIT_PREFIX": "x/"}
+    done = cli("hook", "--agent", "claude", cwd=other, env=lies, input=payload("claude", repo, BACK))
+    assert is_stopped("claude", *done)
+    done = cli("hook", "--agent", "claude", cwd=repo, env=lies, input=payload("claude", other, BACK))
+    assert (done.stdout, done.stderr, done.code) == ("", "", 0)
+
+
 def test_every_client_that_is_set_up_has_a_dialect_and_the_other_way_round():
     assert set(CLIENTS) == set(DIALECTS) == set(WRITES)
 

@@ -260,6 +260,14 @@ def test_links_are_followed_inside_the_repository_and_nowhere_else(cli, make_rep
     assert cli("setup", "--agent", "claude", cwd=repo).code == 0
     assert (repo / "CLAUDE.md").read_text() == "@AGENTS.md\n" and "gitmem:begin" in (repo / "AGENTS.md").read_text()
     cli("uninstall", cwd=repo)
+    (repo / ".claude").mkdir()
+    (repo / "CLAUDE.md").rename(repo / ".claude" / "CLAUDE.md")
+    (repo / ".claude" / "CLAUDE.md").write_text("@../AGENTS.md\n")
+    assert cli("setup", "--agent", "claude", cwd=repo).code == 0
+    assert (repo / ".claude" / "CLAUDE.md").read_text() == "@../AGENTS.md\n" and not (repo / "CLAUDE.md").exists()
+    cli("uninstall", cwd=repo)
+    (repo / ".claude" / "CLAUDE.md").rename(repo / "CLAUDE.md")
+    (repo / ".claude").rmdir()
     # Out of the repository, and into nothing.
     outside = tmp_path / "outside.md"
     outside.write_text("mine\n")
@@ -284,14 +292,21 @@ def test_a_file_keeps_its_mode_and_bytes_that_are_no_utf_8(cli, make_repo):
     assert (repo / "CLAUDE.md").read_bytes() == b"caf\xe9\n"
 
 
-def test_it_finds_who_is_used_here_and_says_so_where_nobody_is(cli, make_repo, home):
+def test_it_finds_who_is_used_here_and_says_so_where_nobody_is(cli, make_repo, home, tmp_path):
     repo = make_repo()
-    none = cli("setup", cwd=repo, env={"PATH": BARE + ":" + str(Path(shutil.which("python3") or "").parent)})
-    if "no agent's client was found" in none.stderr:
-        assert none.code == 15 and "--agent claude" in none.stderr
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "git").symlink_to(shutil.which("git") or "")
+    env = {"PATH": str(programs)}
+    none = cli("setup", cwd=repo, env=env)
+    assert none.code == 15 and "no agent's client was found" in none.stderr and "--agent claude" in none.stderr
+    # By a folder in the repository, one in somebody's home, a program.
     (repo / ".cursor").mkdir()
     (home / ".codex").mkdir()
-    assert {"cursor", "codex"} <= set(cli("setup", "--dry-run", "--json", cwd=repo).json["agents"])
+    (programs / "gemini").write_text("#!/bin/sh\n")
+    (programs / "gemini").chmod(0o755)
+    found = cli("setup", "--dry-run", "--json", cwd=repo, env=env).json
+    assert found["agents"] == ["codex", "cursor", "gemini"]
     wrong = cli("setup", "--agent", "claud", cwd=repo)
     assert wrong.code == 15 and "did you mean claude?" in wrong.stderr
 
@@ -299,6 +314,8 @@ def test_it_finds_who_is_used_here_and_says_so_where_nobody_is(cli, make_repo, h
 @pytest.mark.parametrize("kind", ["bare", "empty", "worktree", "submodule", "sha256"])
 def test_in_other_repositories(cli, make_repo, kind):
     repo = make_repo(kind)
+    if kind == "sha256":
+        (repo / ".git" / "gitmem").mkdir()  # an empty folder of ours is no sign that something was set up
     done = cli("setup", "--agent", "claude", cwd=repo)
     if kind == "bare":
         assert done.code == 15 and "bare" in done.stderr
