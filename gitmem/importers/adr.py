@@ -15,6 +15,7 @@ from gitmem.core import approach as approaches
 from gitmem.core import dates
 from gitmem.core.drafts import Draft
 from gitmem.errors import MissingExtra
+from gitmem.exporters.adr import MARK
 from gitmem.importers.folder import Source
 from gitmem.importers.pen import Pen, named
 
@@ -107,6 +108,9 @@ def read(files: Iterable[Source], pen: Pen, dialect: str = "") -> Iterator[Draft
     """Yield the drafts of a folder of records. Raises MissingExtra where the Markdown reader isn't installed."""
     records: list[Record] = []
     for source in files:
+        if f"\n{MARK}" in source.text:  # `export` made it of what the log knows
+            pen.tally.saw("records of gitmem's own")
+            continue
         record = parsed(source)
         if record is None:
             pen.tally.skip("Markdown files that are no decision records", source.name)

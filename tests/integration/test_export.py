@@ -169,6 +169,19 @@ def test_a_folder_of_records_is_kept_in_step_and_nothing_else_is_touched(make_re
     assert (repo / "adr" / "0001-mine.md").read_text() == "# Mine\n"
 
 
+def test_what_was_exported_is_not_imported_as_something_new(make_repo, cli):
+    repo = make_repo()
+    record(cli, repo, "record", "src/auth.py", "add", *WHY)
+    record(cli, repo, "reject", "users.card", "--approach", "keep it", *WHY)
+    assert cli("export", "--format", "adr", "-o", "adr", cwd=repo).code == 0
+    assert cli("export", "--format", "agent-trace", "-o", "traces.jsonl", cwd=repo).code == 0
+    (repo / "adr" / "0001-mine.md").write_text("# Mine\n\n## Status\n\nAccepted\n\n## Decision\n\nWe do it.\n")
+    done = cli("import", "adr", "adr", "--json", cwd=repo)
+    assert done.code == 0 and done.json["appended"] == 1, done.stdout
+    done = cli("import", "agent-trace", "traces.jsonl", "--json", cwd=repo)
+    assert done.code == 0 and done.json["appended"] == 0, done.stdout
+
+
 # --- csv --------------------------------------------------------------------------------------
 
 
