@@ -32,6 +32,17 @@ def asked(method: str, url: str, body: object = None) -> object:
         return json.loads(answer.read() or b"null")
 
 
+def is_ours(author: dict) -> bool:
+    """Somebody who quotes our marker has written a comment of their own; a bot's is ours, and whoever's token it is."""
+    if author.get("type") == "Bot":
+        return True
+    try:
+        me = asked("GET", f"{os.environ['GITHUB_API_URL']}/user")
+    except urllib.error.HTTPError:
+        return False  # the token of a workflow is nobody's
+    return isinstance(me, dict) and me.get("login") is not None and me.get("login") == author.get("login")
+
+
 def main(path: Path) -> None:
     body = path.read_text("utf-8")
     marker = body.partition("\n")[0]
@@ -41,8 +52,7 @@ def main(path: Path) -> None:
         found = asked("GET", f"{comments}?per_page=100&page={page}")
         assert isinstance(found, list)
         for one in found:
-            # Somebody who quotes our marker has written a comment of their own; only a bot's is ours.
-            if str(one.get("body", "")).startswith(marker) and one.get("user", {}).get("type") == "Bot":
+            if str(one.get("body", "")).startswith(marker) and is_ours(one.get("user", {})):
                 if one["body"].replace("\r\n", "\n").strip() != body.strip():
                     asked("PATCH", f"{repository}/issues/comments/{one['id']}", {"body": body})
                 return

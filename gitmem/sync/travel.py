@@ -28,6 +28,8 @@ from gitmem.sync.purge import Purged
 from gitmem.sync.quarantine import Quarantine
 from gitmem.sync.remotes import Remote
 
+#: How often a log that was replaced meanwhile is fetched again.
+FETCHES_MAX = 3
 #: How often a push that lost a race fetches, joins and tries again, and the longest pause before it does.
 PUSHES_MAX = 12
 PAUSE_MAX_S = 1.5
@@ -112,7 +114,7 @@ class Traveller:
             self._saw(remote, new, dry_run=done.dry_run)
             return new
         with Quarantine(self.repository) as quarantine:
-            remote.fetch([oid for oid in dict.fromkeys((tip, seen)) if oid], quarantine.env)
+            self._fetch_into(quarantine, remote, done, [oid for oid in dict.fromkeys((tip, seen)) if oid])
             for attempt in range(TRIES_MAX):
                 try:
                     here = self._bring_in(remote, done, seen, quarantine)
@@ -123,6 +125,18 @@ class Traveller:
                 raise LogBusy(attempts=TRIES_MAX)
         self._saw(remote, here, dry_run=done.dry_run)
         return here
+
+    def _fetch_into(self, quarantine: Quarantine, remote: Remote, done: Synced, known: list[str]) -> None:
+        """Fetch until what came has the tip that was asked about: a log may be replaced between the two questions."""
+        for _ in range(FETCHES_MAX):
+            remote.fetch(known, quarantine.env)
+            if quarantine.log.has(done.theirs):
+                return
+            done.theirs = remote.tip()
+        raise LogBusy(
+            message=f"the log of {remote.name} is replaced faster than it can be fetched; nothing was changed",
+            hint="try again in a moment.",
+        )
 
     def _is_known(self, tip: str | None, theirs: str, seen: str) -> bool:
         """Say whether the log that ends in `theirs` is part of ours, and has lost nothing that was seen there."""

@@ -205,6 +205,7 @@ class Forge(http.server.BaseHTTPRequestHandler):
     comments: ClassVar[list[dict]] = []
     writes: ClassVar[list[str]] = []
     status = 200
+    login = ""
 
     def _answer(self, body: object) -> None:
         data = json.dumps(body).encode()
@@ -214,6 +215,10 @@ class Forge(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def do_GET(self) -> None:
+        if self.path == "/user":
+            self.status = 200 if self.login else 403
+            self._answer({"login": self.login})
+            return
         page = int(self.path.rpartition("page=")[2])
         self._answer(self.comments[100 * (page - 1) : 100 * page])
 
@@ -239,7 +244,7 @@ class Forge(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def forge():
-    Forge.comments, Forge.writes, Forge.status = [], [], 200
+    Forge.comments, Forge.writes, Forge.status, Forge.login = [], [], 200, ""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Forge)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -265,6 +270,10 @@ def test_one_comment_is_kept_up_to_date_and_nobody_elses_is_touched(forge, tmp_p
     assert Forge.writes == ["POST /repos/team/x/issues/7/comments", "PATCH /repos/team/x/issues/comments/1130"]
     assert [one["body"] for one in Forge.comments[130:]] == ["<!-- git-decisions -->\nsecond\n"]
     assert Forge.comments[5]["body"].endswith("says a person")
+    # With the token of a person the comment is theirs, and found again.
+    Forge.login = "ada"
+    Forge.comments = [{"id": 1, "body": "<!-- git-decisions -->\nold", "user": {"type": "User", "login": "ada"}}]
+    assert post("new").returncode == 0 and Forge.comments[0]["body"].endswith("new\n")
     # A fork's token may read only.
     Forge.comments, Forge.status = [], 403
     done = post("third")
