@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gitmem.errors import GitFailed, NoLog
-from gitmem.store import listing, placing
+from gitmem.store import listing, notes_ref, placing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def renote_all(desk: Desk) -> None:
     """Build the notes anew wherever there are any of ours, shown or not."""
     from gitmem.sync import notes
 
-    ref = notes.ref_name(desk.repository)
+    ref = notes_ref.name(desk.repository)
     if desk.repository.try_git("rev-parse", "-q", "--verify", ref).rc == 0 and notes.is_free(desk.repository):
         cache = desk.cache()
         notes.rebuild(desk.repository, {commit: _note_of(cache, commit) for commit in placing.commits(cache)})
@@ -28,7 +28,7 @@ def note(desk: Desk, commits: Sequence[str]) -> None:
     """Write the notes of some commits anew, where notes are wanted; they are derived, so failing is no harm."""
     from gitmem.sync import notes
 
-    if not notes.is_shown(desk.repository):
+    if not notes_ref.is_shown(desk.repository):
         return
     cache = desk.cache()
     try:
@@ -50,7 +50,7 @@ def renote(desk: Desk) -> None:
     """Build the notes anew where they are wanted."""
     from gitmem.sync import notes
 
-    if not notes.is_shown(desk.repository):
+    if not notes_ref.is_shown(desk.repository):
         return
     try:
         cache = desk.cache()

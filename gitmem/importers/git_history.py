@@ -203,7 +203,7 @@ def _subject_key(message: bytes) -> tuple[bytes, int]:
 
     It is the first paragraph with its blanks squeezed.
     """
-    subject = message[:MESSAGE_MAX].lstrip().partition(b"\n\n")[0]
+    subject = message[:MESSAGE_MAX].replace(b"\r\n", b"\n").lstrip().partition(b"\n\n")[0]
     number = 0
     if subject.startswith(b"Merge pull request #"):
         digits = subject[20:32].partition(b" ")[0]

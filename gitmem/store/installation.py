@@ -26,7 +26,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from gitmem.errors import GitFailed
-from gitmem.store import files
+from gitmem.store import files, notes_ref
 from gitmem.store.repository import Repository
 
 #: The hooks that gitmem needs; those of automatic sync and of the gate, only where they are asked for; those to
@@ -50,7 +50,6 @@ PROGRAM = "git-decisions-hook"
 #: From this git on hooks can stand in the configuration.
 CONFIG_HOOKS = (2, 54)
 
-NOTES_REF = "refs/notes/decisions"
 #: Where we note which settings were made by us, and not by the user before us.
 SET_BY_US = "decisions.installed"
 
@@ -161,9 +160,9 @@ def plan_removal(repository: Repository) -> list[Step]:
                         remark=f"{place} calls {PROGRAM}: take those lines out of it, nobody but you writes that file.",
                     )
                 )
-    ref = _notes_ref(settings)
-    if _is_our_ref(repository, ref):
-        steps.append(Step(f"delete {ref} (derived from the log)", done=True, undo=_delete(repository, ref)))
+    ref = notes_ref.name(repository)
+    if notes_ref.is_ours(repository, ref):
+        steps.append(Step(f"delete {ref} (derived from the log)", done=True, undo=_drop_notes(repository, ref)))
     for value in settings.values(SET_BY_US):
         name, _, wanted = value.partition("=")
         shown = wanted if len(wanted) <= 60 else wanted[:57] + "..."
@@ -639,7 +638,7 @@ def _plan_program(settings: Settings, program: Program) -> Step:
 
 def _plan_notes(repository: Repository) -> Step:
     settings = Settings(repository)
-    ref = _notes_ref(settings)
+    ref = notes_ref.name(repository)
     name = "notes.displayRef"
 
     def apply() -> str:
@@ -648,33 +647,12 @@ def _plan_notes(repository: Repository) -> Step:
         return ""
 
     sentence = f"let plain `git log` show each commit's decisions ({name} gets {ref})"
-    return Step(sentence, done=_is_shown(settings, ref), apply=apply, undo=_unset(settings, name, ref))
+    return Step(sentence, done=notes_ref.is_shown(repository, ref), apply=apply, undo=_unset(settings, name, ref))
 
 
-def _notes_ref(settings: Settings) -> str:
-    name = settings.effective("decisions.notesRef")
-    if not name:
-        return NOTES_REF
-    if name.startswith("refs/notes/"):
-        return name
-    return "refs/" + name if name.startswith("notes/") else "refs/notes/" + name
-
-
-def _is_shown(settings: Settings, ref: str) -> bool:
-    import fnmatch
-
-    return any(fnmatch.fnmatchcase(ref, pattern) for pattern in settings.effective_all("notes.displayRef"))
-
-
-def _is_our_ref(repository: Repository, ref: str) -> bool:
-    """Say whether gitmem had a hand in the notes ref; see `sync/notes.py`, which keeps to the same rule."""
-    words = ("rev-list", "--max-count=1", "--fixed-strings", "--committer=gitmem@gitmem.invalid", ref, "--")
-    return bool(repository.git(*words, check=False).strip())
-
-
-def _delete(repository: Repository, ref: str) -> Callable[[], str]:
+def _drop_notes(repository: Repository, ref: str) -> Callable[[], str]:
     def undo() -> str:
-        repository.git("update-ref", "-d", ref)
+        notes_ref.drop(repository, ref)
         return ""
 
     return undo

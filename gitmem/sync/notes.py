@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from gitmem.core import characters, ids
 from gitmem.core.events import NOBODY
 from gitmem.errors import GitFailed
-from gitmem.store import git, pack
+from gitmem.store import git, notes_ref, pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Note = str | Sequence[Event]
 
-#: `decisions.notesRef` names another one.
-REF = "refs/notes/decisions"
 #: How much of a reason a line shows, in characters.
 REASON_MAX = 72
 #: How often a write that lost against another one starts again, and the longest pause before it does, in seconds.
@@ -95,32 +93,13 @@ def text(note: Note) -> str:
 # --- the ref ---------------------------------------------------------------------------------
 
 
-def ref_name(repository: Repository) -> str:
-    """Return the full name of the notes ref: `decisions.notesRef` spelled out as git spells out `--ref`, or `REF`."""
-    name = repository.git("config", "--get", "decisions.notesRef", check=False).decode("utf-8", "replace").strip()
-    if not name:
-        return REF
-    if name.startswith("refs/notes/"):
-        return name
-    return "refs/" + name if name.startswith("notes/") else "refs/notes/" + name
-
-
-def is_shown(repository: Repository) -> bool:
-    """Say whether git is set up to show the notes: `notes.displayRef`, as `init` sets it, or as the user does."""
-    import fnmatch
-
-    ref = ref_name(repository)
-    shown = repository.git("config", "-z", "--get-all", "notes.displayRef", check=False).decode("utf-8", "replace")
-    return any(fnmatch.fnmatchcase(ref, pattern) for pattern in shown.split("\0"))
-
-
 def write(repository: Repository, notes: Mapping[str, Note], *, ref: str = "") -> int:
     """Put these notes into the ref, by commit oid, beside those that are there; an empty one takes a note away.
 
     Returns how many commits have another note than before. A commit that isn't in this repository is left
     out. Raises GitFailed where the ref is not gitmem's, or can't be written; nothing was written then.
     """
-    return _update(repository, ref or ref_name(repository), notes, whole=False)[0] if notes else 0
+    return _update(repository, ref or notes_ref.name(repository), notes, whole=False)[0] if notes else 0
 
 
 def rebuild(repository: Repository, notes: Mapping[str, Note], *, ref: str = "") -> int:
@@ -130,22 +109,12 @@ def rebuild(repository: Repository, notes: Mapping[str, Note], *, ref: str = "")
 
     Raises GitFailed as `write` does.
     """
-    return _update(repository, ref or ref_name(repository), notes, whole=True)[1]
-
-
-def drop(repository: Repository, *, ref: str = "") -> bool:
-    """Delete the ref, and say whether there was one of ours to delete. Raises GitFailed."""
-    name = ref or ref_name(repository)
-    there = _Notes.read(repository, name, ())
-    if not there.tip or not _is_ours(repository, there):
-        return False
-    _move(repository, name, repository.form.zeros, there.tip)
-    return True
+    return _update(repository, ref or notes_ref.name(repository), notes, whole=True)[1]
 
 
 def is_free(repository: Repository, *, ref: str = "") -> bool:
     """Say whether the ref is gitmem's, or no one's."""
-    there = _Notes.read(repository, ref or ref_name(repository), ())
+    there = _Notes.read(repository, ref or notes_ref.name(repository), ())
     return not there.tip or _is_ours(repository, there)
 
 
@@ -205,9 +174,7 @@ def _is_ours(repository: Repository, there: _Notes) -> bool:
     """Say whether gitmem wrote the ref, or had a part in it: `git notes prune` puts a commit on top of ours."""
     if f"committer {NOBODY} ".encode() in there.commit.partition(b"\n\n")[0]:
         return True
-    address = NOBODY.partition("<")[2].rstrip(">")
-    words = ("rev-list", "--max-count=1", "--fixed-strings", f"--committer={address}", there.tip, "--")
-    return bool(repository.git(*words, env=git.RAW, check=False).strip())
+    return notes_ref.is_ours(repository, there.tip)
 
 
 class _Notes:

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from gitmem.core import events
 from gitmem.core.rewriting import parents_and_time
 from gitmem.errors import GitFailed
-from gitmem.store import archive, git
+from gitmem.store import archive, git, notes_ref
 from gitmem.store.archive import unlink
 from gitmem.store.lock import is_running, leftovers
 from gitmem.store.log import tree_of
@@ -41,7 +41,7 @@ PLACES: dict[str, dict[str, str]] = {
     "ref": {
         LOG_REF: "rewritten; its reflog loses what the old log reached",
         SEEN_REFS + "*/log": "moved to its counterpart; its reflog loses what the old log reached",
-        notes.REF: "built anew from the log; it has no history, and its earlier objects are purged",
+        notes_ref.REF: "built anew from the log; it has no history, and its earlier objects are purged",
         archive.REF: "built anew without what was attached to it; it has no history, earlier objects are purged",
     },
     "file": {

@@ -10,6 +10,7 @@ import pytest
 
 from gitmem.core.events import Event
 from gitmem.errors import GitFailed
+from gitmem.store import notes_ref
 from gitmem.store.repository import locate
 from gitmem.sync import notes
 
@@ -87,9 +88,9 @@ def test_notes_are_shown_where_git_shows_them(make_repo, git, commit, config, sh
     if config:
         git("config", *config, cwd=repo)
     repository = locate(str(repo))
-    assert notes.is_shown(repository) is shown
+    assert notes_ref.is_shown(repository) is shown
     notes.write(repository, {commit(repo): [change(1, "a")]})
-    assert notes.is_shown(repository) is shown  # that there are some asks for none
+    assert notes_ref.is_shown(repository) is shown  # that there are some asks for none
 
 
 @pytest.mark.parametrize("kind", ["plain", "sha256", "reftable", "worktree", "submodule", "alternates"])
@@ -209,7 +210,7 @@ def test_a_ref_that_gitmem_did_not_write_is_left_alone_and_named(make_repo, git,
     for act in (notes.write, notes.rebuild):
         with pytest.raises(GitFailed, match="did not write"):
             act(repository, {oid: "a\n"})
-    assert not notes.is_free(repository) and not notes.drop(repository)
+    assert not notes.is_free(repository) and not notes_ref.drop(repository)
     assert git("rev-parse", REF, cwd=repo) == tip
     git("config", "decisions.notesRef", "gitmem", cwd=repo)
     assert notes.write(repository, {oid: "a\n"}) == 1
@@ -232,9 +233,9 @@ def test_uninstalling_deletes_our_ref_once(make_repo, git, commit):
     repo = make_repo()
     oid = commit(repo)
     repository = locate(str(repo))
-    assert not notes.drop(repository)
+    assert not notes_ref.drop(repository)
     notes.write(repository, {oid: "a\n"})
-    assert notes.drop(repository) and not notes.drop(repository)
+    assert notes_ref.drop(repository) and not notes_ref.drop(repository)
     assert git("for-each-ref", "refs/notes", cwd=repo) == ""
 
 
@@ -246,7 +247,7 @@ def test_the_ref_may_be_named_as_git_notes_takes_names(make_repo, git, value, fu
     repo = make_repo()
     if value:
         git("config", "decisions.notesRef", value, cwd=repo)
-    assert notes.ref_name(locate(str(repo))) == full
+    assert notes_ref.name(locate(str(repo))) == full
 
 
 def test_git_carries_our_note_over_an_amend_and_ours_still_wins(make_repo, git, commit):
@@ -268,7 +269,7 @@ def test_many_writers_at_once_lose_no_note(make_repo, git, commit):
     program = (
         "import sys; from gitmem.store.repository import locate; from gitmem.sync import notes\n"
         "repository = locate(sys.argv[1])\n"
-        "for number in range(3): notes.write(repository, {sys.argv[2]: f'note {number}\\n'}, ref=notes.REF)"
+        "for n in range(3): notes.write(repository, {sys.argv[2]: f'note {n}\\n'}, ref='refs/notes/decisions')"
     )
     running = [subprocess.Popen([sys.executable, "-c", program, repo, oid], stderr=subprocess.PIPE) for oid in oids]
     assert [process.communicate()[1] for process in running] == [b""] * 8

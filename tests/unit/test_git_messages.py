@@ -229,3 +229,11 @@ def test_the_time_is_linear_in_the_message(piece: str) -> None:
     messages.claim("Revert x\n\n" + piece * 20_000)
     messages.claim(piece * 20_000)
     assert time.perf_counter() - start < 5
+
+
+def test_subjects_are_compared_without_their_numbers_whatever_ends_their_lines() -> None:
+    from gitmem.importers.git_history import _subject_key
+
+    for end in (b"\n", b"\r\n"):
+        assert _subject_key(b"Cache  the totals (#12)" + end + end + b"Because." + end) == (b"Cache the totals", 12)
+        assert _subject_key(b"Cache" + end + b"the totals" + end + end + b"Because.") == (b"Cache the totals", 0)
