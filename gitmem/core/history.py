@@ -11,6 +11,7 @@ structure is quarantined: it is left out, named, and reads go on.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from gitmem.core import events, ids, objects
@@ -136,7 +137,7 @@ class Checker:
         self._ids: set[str] = set()
         self._tombstones: set[str] = set()
         self._wanted: dict[str, tuple[str, str]] = {}  # id referred to -> (commit, event) that did
-        self._sources: dict[str, Event] = {}
+        self._sources: dict[str, _Copy] = {}
         self._bad = bad
         self._personal: list[Event] = []  # the reviews that may accept a quarantined file, or take that back
 
@@ -354,8 +355,11 @@ class Checker:
 
     def _compare_copies(self, oid: str, event: Event) -> None:
         """Copies of one source agree in structure, and where one is redacted all are (F16)."""
-        first = self._sources.get(event.source) or self._source(event.source)
-        self._sources.setdefault(event.source, event)
+        first = self._sources.get(event.source)
+        if first is None:
+            known = self._source(event.source)
+            first = _copy(known) if known is not None else None
+            self._sources[event.source] = first or _copy(event)
         if first is None or first.id == event.id:
             return
         both = f"events {first.id[:8]} and {event.id[:8]} name the same source"
@@ -449,7 +453,29 @@ def _entry_order(item: tuple[Event, bytes]) -> tuple[int, str]:
     return objects.order(item[0])
 
 
-def structure(event: Event) -> tuple[object, ...]:
+#: What is kept of an event to compare its copies with: a hundred thousand events themselves would fill the memory.
+_Copy = namedtuple(
+    "_Copy",
+    (
+        "id",
+        "redacted",
+        "kind",
+        "change_type",
+        "action",
+        "scope",
+        "entity_path",
+        "approach",
+        "valid_from",
+        "renamed_from",
+    ),
+)
+
+
+def _copy(event: Event) -> _Copy:
+    return _Copy(*(getattr(event, name) for name in _Copy._fields))
+
+
+def structure(event: Event | _Copy) -> tuple[object, ...]:
     """What copies of one source must agree in (R3): not content, for one of them may be redacted."""
     return (
         event.kind,
