@@ -49,7 +49,7 @@ class FileStep(Step):
         self.after = after
         self._runs = runs
         done = before == after and (not runs or os.access(setup.whole(path), os.X_OK))
-        super().__init__(f"{path}: {what}", done=done, apply=self._write, undo=self._write)
+        super().__init__(f"{path}: {what}", done=done, apply=self._write, undo=self._restore)
 
     @property
     def diff(self) -> str:
@@ -68,7 +68,13 @@ class FileStep(Step):
         return "\n".join(difflib.unified_diff(lines(self.before), lines(self.after), old, new, lineterm=""))
 
     def _write(self) -> str:
-        self._setup.write(self.path, self.before, self.after, runs=self._runs)
+        self._setup.write(self.path, self.after, is_new=self.before is None, runs=self._runs)
+        self._setup.remember(self.path, self.before, self.after)
+        return ""
+
+    def _restore(self) -> str:
+        self._setup.write(self.path, self.after, is_new=False, runs=False)
+        self._setup.remember(self.path, None, None)
         return ""
 
 
@@ -118,7 +124,12 @@ class Setup:
         return found
 
     def _hooks(self, file: File) -> str:
-        return (files.read(self.whole(self._place(file))) or "") if file.wanted or file.style != "markdown" else ""
+        if not file.wanted and file.style == "markdown":
+            return ""
+        try:
+            return files.read(self.whole(self._place(file))) or ""
+        except Refused:  # a link out of here: nothing that we wrote
+            return ""
 
     # --- planning --------------------------------------------------------------------------------
 
@@ -166,9 +177,7 @@ class Setup:
 
         def apply() -> str:
             self.repository.make_local_dir()
-            fresh = path + ".gitmem-new"
-            files.write(fresh, wanted, mode=0o777)
-            os.replace(fresh, path)
+            _put(path, wanted, mode=0o777)
             return ""
 
         def undo() -> str:
@@ -200,21 +209,19 @@ class Setup:
     def plan_removal(self) -> list[Step]:
         """Return a step for each file that has something of ours; `undo` takes it out."""
         steps: list[Step] = []
-        seen: set[str] = set()
         record = self._record()
         everything: dict[str, list[File]] = {}
         for client in CLIENTS.values():
             for file in client.files:
-                for path in (file.path, *file.others):
-                    everything.setdefault(self._real(path) or path, []).append(file)
+                for path in filter(None, map(self._real, (file.path, *file.others))):  # none that leads out of here
+                    everything.setdefault(path, []).append(file)
         for path, wanting in everything.items():
             try:
                 text = self._read(path)
             except Refused:
-                continue  # a link out of here, or no file: we didn't write it
-            if text is None or path in seen or not any(fitting.holds_ours(file, text) for file in wanting):
+                continue  # no file: we didn't write it
+            if text is None or not any(fitting.holds_ours(file, text) for file in wanting):
                 continue
-            seen.add(path)
             steps.append(self._removal(path, text, wanting, record))
         launcher_step = self._plan_launcher()
         if os.path.lexists(f"{self.repository.local_dir}/{LAUNCHER}"):
@@ -278,26 +285,17 @@ class Setup:
             raise Refused(field=path, what="it is no file that can be read, or larger than a megabyte")
         return text
 
-    def write(self, path: str, before: str | None, after: str | None, *, runs: bool) -> None:
-        """Put `after` in the place of `before`, and remember what was there before all of ours."""
+    def write(self, path: str, text: str | None, *, is_new: bool, runs: bool) -> None:
+        """Put `text` in the place of the file; None takes it away, and the folders that it leaves empty."""
         whole = self.whole(path)
-        if after is None:
+        if text is None:
             files.remove(whole)
             self._remove_empty_folders(os.path.dirname(whole))
-            self._remember(path, None, None)
-            return
-        if before is None:
+        elif is_new:
             os.makedirs(os.path.dirname(whole), exist_ok=True)
-            fresh = whole + ".gitmem-new"
-            try:
-                files.write(fresh, after, mode=0o777 if runs else 0o666)
-                os.replace(fresh, whole)
-            except OSError:
-                files.remove(fresh)
-                raise
+            _put(whole, text, mode=0o777 if runs else 0o666)
         else:
-            files.replace(whole, after, executable=runs)
-        self._remember(path, before, after)
+            files.replace(whole, text, executable=runs)
 
     def _remove_empty_folders(self, folder: str) -> None:
         while below(folder, self.top):
@@ -314,7 +312,8 @@ class Setup:
             return {}
         return kept if isinstance(kept, dict) else {}
 
-    def _remember(self, path: str, before: str | None, after: str | None) -> None:
+    def remember(self, path: str, before: str | None, after: str | None) -> None:
+        """Remember what a file was before all of ours, and what it is now; with `after` None, forget it."""
         record = self._record()
         kept = record.pop(path, None)
         if after is not None:
@@ -323,11 +322,18 @@ class Setup:
             if before is None or OURS not in before:
                 record[path] = {"before": before, "after": _hash(after)}
         self.repository.make_local_dir()
-        place = f"{self.repository.local_dir}/{RECORD}"
-        fresh = place + ".gitmem-new"
-        with open(fresh, "w", encoding="utf-8") as file:
-            json.dump(record, file)  # ASCII: what is no UTF-8 in a file is kept as it was read
-        os.replace(fresh, place)
+        # Nobody else's to read: it holds other people's settings. ASCII: what is no UTF-8 is kept as it was read.
+        _put(f"{self.repository.local_dir}/{RECORD}", json.dumps(record), mode=0o600)
+
+
+def _put(path: str, text: str, *, mode: int) -> None:
+    fresh = path + ".gitmem-new"
+    try:
+        files.write(fresh, text, mode=mode)
+        os.replace(fresh, path)
+    except OSError:
+        files.remove(fresh)
+        raise
 
 
 def _without(wanting: Sequence[File], text: str) -> str | None:

@@ -278,6 +278,15 @@ def test_links_are_followed_inside_the_repository_and_nowhere_else(cli, make_rep
         assert done.code == 15 and "CLAUDE.md" in done.stderr and "outside this repository" in done.stderr
         assert cli("uninstall", cwd=repo).code == 0
     assert outside.read_text() == "mine\n" and not (tmp_path / "gone.md").exists()
+    # A whole folder that leads away is no matter of `init`, though it is full of what looks like ours.
+    (repo / "CLAUDE.md").unlink()
+    elsewhere = make_repo()
+    cli("setup", "--agent", "claude", cwd=elsewhere)
+    (repo / ".claude").symlink_to(elsewhere / ".claude")
+    assert cli("init", cwd=repo).code == 0 and not (repo / ".git" / "gitmem" / "agent").exists()
+    assert cli("setup", "--agent", "claude", cwd=repo).code == 15
+    assert cli("uninstall", cwd=repo).code == 0 and (elsewhere / ".claude" / "settings.json").exists()
+    (repo / ".claude").unlink()
     assert not (repo / ".claude").exists()
 
 
@@ -288,6 +297,7 @@ def test_a_file_keeps_its_mode_and_bytes_that_are_no_utf_8(cli, make_repo):
     assert cli("setup", "--agent", "claude", cwd=repo).code == 0
     assert (repo / "CLAUDE.md").read_bytes().startswith(b"caf\xe9\n")
     assert (repo / "CLAUDE.md").stat().st_mode & 0o777 == 0o600
+    assert (repo / ".git" / "gitmem" / "setup.json").stat().st_mode & 0o777 == 0o600
     cli("uninstall", cwd=repo)
     assert (repo / "CLAUDE.md").read_bytes() == b"caf\xe9\n"
 
