@@ -44,7 +44,7 @@ ROOMS = {
     "pygit2": ("store/pygit2_log.py",),
     "rfc8785": (),
     "rich": ("cli/",),
-    "sqlglot": ("importers/sql_ddl.py", "importers/statements.py"),
+    "sqlglot": ("importers/statements.py",),
     "typer": ("cli/",),
 }
 

@@ -162,6 +162,8 @@ def _acts(tree: Any, exp: Any) -> Iterator[Act]:
 
 def _created(tree: Any, exp: Any) -> Iterator[Act]:
     kind = str(tree.args.get("kind") or "").upper()
+    if kind == "TABLE" and tree.find(exp.TemporaryProperty) is not None:
+        return  # gone with the session
     if kind == "TABLE":
         schema = tree.this
         table = schema.this.name if isinstance(schema, exp.Schema) else schema.name
