@@ -26,7 +26,7 @@ OTHER_REFS = ("refs/notes/decisions-log", "refs/heads/decisions")
 # Fetching and pushing is one ref, whatever else is configured: no tags, no submodules, no upkeep of ours to wait for,
 # and no hook of the user's, who did not push.
 _FETCH = (
-    *("-c", "fetch.writeCommitGraph=false", "fetch", "--dry-run", "--quiet", "--no-tags"),
+    *("-c", "fetch.writeCommitGraph=false", "-c", "fetch.bundleURI=", "fetch", "--dry-run", "--quiet", "--no-tags"),
     *("--no-prune", "--no-recurse-submodules", "--no-auto-gc", "--refmap=", "--no-filter"),
 )
 _PUSH = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-atomic")
@@ -197,7 +197,7 @@ class Remote:
             if any(sign in low for sign in signs):
                 return GitFailed(
                     message=f"{self.name} {what}{f' ({said})' if said else ''}; nothing was changed",
-                    hint=hint.format(name=self.name),
+                    hint=hint.format(name=self.name, verb="push" if "push" in words else "fetch"),
                     rc=result.rc,
                     stderr=result.err,
                 )
@@ -253,7 +253,7 @@ _FAILURES: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
             ),
         ),
         "does not let you in",
-        "do what `git fetch {name}` needs (a key, a token, a login), then again.",
+        "do what `git {verb} {name}` needs (a key, a token, a login), then again.",
     ),
     (
         (

@@ -116,6 +116,5 @@ def test_killed_on_the_way_they_go_on_and_nothing_is_lost(git, cli, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [0, 20])
-def test_twenty_clones_of_twenty_events(git, cli, tmp_path, kills):
-    swarm(git, cli, tmp_path, clones=20, count=20, kills=kills)
+def test_twenty_clones_of_twenty_events_with_twenty_kills(git, cli, tmp_path):
+    swarm(git, cli, tmp_path, clones=20, count=20, kills=20)
