@@ -10,7 +10,7 @@ from gitmem.core.digest import Section
 from gitmem.core.ids import short
 from gitmem.errors import NoLog
 from gitmem.store.activity import Activity
-from gitmem.store.briefing import Briefing
+from gitmem.store.briefing import COUNTED_MAX, NEWEST_MAX, Briefing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gitmem.cases.desk import Desk
     from gitmem.store.closings import Closing
 
+#: The title of what is listed as far as there is room.
+REST = "Closed here, a person's first:"
 #: What git is given to say what was changed here.
 ASKING_S = 0.6
 #: The branches that others start from, the first that there is.
@@ -37,10 +39,11 @@ def digest_of(desk: Desk, *, most: int = digest.BYTES_MAX) -> Digest:
     sections: list[Section] = []
     told: set[str] = set()
 
-    def closings(title: str, found: Iterable[Closing], more: int = 0) -> None:
+    def closings(title: str, found: Iterable[Closing], *, at_least: bool = False) -> None:
         new = [one for one in found if one.event.id not in told and not _has_ended(one, now)]
         told.update(one.event.id for one in new)
-        sections.append(Section(title, [digest.closed_line(one.event, one.strength) for one in new], more))
+        lines = [digest.closed_line(one.event, one.strength) for one in new]
+        sections.append(Section(title, lines, at_least=at_least))
 
     closings("Closed, on files that are changed here:", _firm_first(briefing.on_files(paths)))
     pinned = [row for row in briefing.pinned() if row.event.id not in told]
@@ -49,20 +52,21 @@ def digest_of(desk: Desk, *, most: int = digest.BYTES_MAX) -> Digest:
     newest = briefing.newest()
     if branch and f"refs/heads/{branch}" not in TRUNKS:
         closings(f"Closed, on the branch {gate.said(branch, 60, quoted=False)}:", _of_branch(newest, branch))
-    closings("Closed, the newest first:", _firm_first(newest))
+    closings(REST, _firm_first(newest), at_least=len(newest) >= NEWEST_MAX)
     due = briefing.due()
     lines = [digest.event_line(row.event, f", due since {since[:10]}") for since, row in due[:5]]
     sections.append(Section("Due for another look (`git decisions stale`):", lines, max(0, len(due) - 5)))
     waiting = briefing.waiting()
     if waiting:
-        sections.append(Section("Waiting for a person:", [f"- {waiting:,} in `git decisions review`"]))
+        least = " or more" if waiting >= COUNTED_MAX else ""
+        sections.append(Section("Waiting for a person:", [f"- {waiting:,}{least} in `git decisions review`"]))
     text = digest.text(_shared_out(sections), most)
     return Digest(text, sorted(one for one in told if f"[{short(one)}]" in text))
 
 
 def _shared_out(sections: list[Section]) -> list[Section]:
     """Put the short sections before the long list of what is closed: they must not be crowded out."""
-    last = [one for one in sections if one.title == "Closed, the newest first:"]
+    last = [one for one in sections if one.title == REST]
     return [*(one for one in sections if one not in last), *last]
 
 

@@ -43,6 +43,12 @@ class Addition:
                 self._entered.insert(0, (self.path, "file", 0))
         return self._entered
 
+    def forget_texts(self) -> Addition:
+        """Keep what the change brings in, and not the texts that it was found by; return itself."""
+        self.entered()
+        self.before = self.after = None
+        return self
+
 
 def added(before: str | None, after: str | None) -> list[tuple[int, str]]:
     """Return the lines of `after` that are not in `before`, blanks at their ends aside, with their numbers from 1."""

@@ -182,10 +182,10 @@ def line(match: Match) -> str:
     return f"[{short(match.event.id)}] {subject(match.event)}: {_became(match)}: {why} ({match.place}: {match.why})"
 
 
-def subject(event: Event) -> str:
-    """Return what an event is about, in a few words."""
+def subject(event: Event, most: int = _TEXT_MAX) -> str:
+    """Return what an event is about, in a few words; of its approach at most so many letters."""
     name = said(event.entity_path, _NAME_MAX, quoted=False) or "[hidden]"
-    return f"{name}, {said(event.approach, _TEXT_MAX)}" if event.approach else name
+    return f"{name}, {said(event.approach, most)}" if event.approach else name
 
 
 def _whole(match: Match, reader: str) -> str:

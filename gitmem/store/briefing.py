@@ -19,7 +19,8 @@ from gitmem.store.listing import Row
 NEWEST_MAX, DUE_MAX = 60, 40
 #: Of more files than this, the first are asked about.
 FILES_MAX = 300
-_COUNTED_MAX = 1000
+#: What waits is counted so far.
+COUNTED_MAX = 1000
 
 
 class Briefing:
@@ -92,11 +93,11 @@ class Briefing:
         """Return how much waits for a person, as the scope sees it; of more than a thousand, a thousand."""
         db = self.cache.db
         if not self.scope:
-            (count,) = db.execute(f"SELECT COUNT(*) FROM (SELECT 1 FROM waiting LIMIT {_COUNTED_MAX})").fetchone()
-            return min(_COUNTED_MAX, int(count) + self.cache.counts().get("contested", 0))
+            (count,) = db.execute(f"SELECT COUNT(*) FROM (SELECT 1 FROM waiting LIMIT {COUNTED_MAX})").fetchone()
+            return min(COUNTED_MAX, int(count) + self.cache.counts().get("contested", 0))
         seen, values = listing.scope_predicate(self.scope, all_scopes=False)
         (count,) = db.execute(
-            f"SELECT COUNT(*) FROM (SELECT n FROM waiting LIMIT {_COUNTED_MAX}) w JOIN events e ON e.n = w.n "
+            f"SELECT COUNT(*) FROM (SELECT n FROM waiting LIMIT {COUNTED_MAX}) w JOIN events e ON e.n = w.n "
             f"WHERE {seen}",
             values,
         ).fetchone()

@@ -15,8 +15,6 @@ from gitmem.store.repository import Repository
 
 #: A larger blob is not looked at, in bytes.
 BLOB_MAX = 8 << 20
-#: More files than this in one comparison are not looked at further.
-FILES_MAX = 20_000
 #: How many blobs are asked for at once.
 _TOGETHER = 500
 
@@ -99,9 +97,9 @@ def _parsed(out: bytes) -> Iterator[_Entry]:
         if not head.startswith(b":"):
             continue
         old_mode, mode, old, new, status = head[1:].decode("ascii").split(" ")
-        source = path = next(parts, b"").decode("utf-8", "surrogateescape")
+        source = path = next(parts, b"").decode("utf-8", "replace")
         if status[0] in "RC":
-            path = next(parts, b"").decode("utf-8", "surrogateescape")
+            path = next(parts, b"").decode("utf-8", "replace")
         if status[0] not in "AMRCT" or mode[:2] != "10":  # gone, a link, a submodule
             continue
         yield path, source, old if old_mode[:2] == "10" else "", new, ""
@@ -109,9 +107,7 @@ def _parsed(out: bytes) -> Iterator[_Entry]:
 
 def _additions(repository: Repository, entries: Iterator[_Entry]) -> Iterator[Addition]:
     waiting: list[_Entry] = []
-    for count, entry in enumerate(entries):
-        if count >= FILES_MAX:
-            break
+    for entry in entries:
         waiting.append(entry)
         if len(waiting) == _TOGETHER:
             yield from _read(repository, waiting)
@@ -129,7 +125,8 @@ def _read(repository: Repository, entries: list[_Entry]) -> Iterator[Addition]:
         if new not in texts or not all(oid in texts for oid in had):
             continue  # not all here (a partial clone), or too large
         before = "\n".join(texts[oid] for oid in had) if had else None
-        yield Addition(path, before, texts[new], is_new=not had or (source != path and not other))
+        is_new = not had or (source != path and not other)
+        yield Addition(path, before, texts[new], is_new=is_new).forget_texts()
 
 
 def _texts(repository: Repository, oids: list[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -212,6 +213,7 @@ def test_odd_names_and_bytes_and_a_bare_repository(make_repo, reject, commit, cl
     git("checkout", "--quiet", "-b", "topic", cwd=repo)
     (repo / "image.bin").write_bytes(b"\0\1\2" * 1000)
     (repo / "latin.txt").write_bytes("caf\xe9\n".encode("latin-1"))
+    Path(os.fsdecode(os.fsencode(repo) + b"/caf\xe9.py")).write_text("y = 2\n")
     commit(repo, "ソース/古い ファイル.py", "x = 1\n")
     answer = cli("gate", "--range", "main..topic", "--json", cwd=repo)
     assert answer.code == 1 and answer.json["findings"][0]["path"] == "ソース/古い ファイル.py"
