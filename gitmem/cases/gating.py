@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
-from gitmem.cases import glancing
 from gitmem.core import additions, dates, digests, entities, gate
 from gitmem.core.additions import Addition
 from gitmem.core.calls import Answer
@@ -174,8 +173,8 @@ class Finder:
             return
         from gitmem.core import patterns
 
-        for closing in self._closings.by_patterns(glancing.probes(changed)):
-            for addition in changed:
+        for addition in changed:
+            for closing in self._closings.by_patterns(addition.lines):
                 hit = patterns.found(closing.event.fields.get("patterns"), addition.lines)
                 if hit:
                     why = f"its pattern {gate.said(hit[0], 80)} is in an added line"

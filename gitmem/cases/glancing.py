@@ -16,7 +16,7 @@ from gitmem.store.repository import Repository, below, has_no_log, locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from gitmem.core.calls import Call, Edit
 
@@ -96,19 +96,9 @@ def _repository(place: str) -> Repository | None:
 def _is_known(glance: Glance, changed: Sequence[Addition]) -> bool:
     if glance.has_prints() and glance.knows_lines(additions.marked(changed)):
         return True
-    if glance.has_patterns() and glance.with_anchors(probes(changed)):
+    if glance.has_patterns() and any(glance.with_patterns(one.lines) for one in changed):
         return True
     return bool(glance.worth_asking([name for one in changed for name, _, _ in one.entered()]))
-
-
-def probes(changed: Iterable[Addition]) -> set[str]:
-    """Return the anchors of patterns that the added lines have."""
-    from gitmem.core import patterns
-
-    found: set[str] = set()
-    for addition in changed:
-        found |= patterns.probes(addition.lines)
-    return found
 
 
 def _addition(repository: Repository, edit: Edit, whole: str, cwd: str) -> Addition | None:

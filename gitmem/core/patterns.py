@@ -21,19 +21,31 @@ ANYWHERE = "*"
 #: So much of an edit's added text is looked through; who adds more brings in more than one thing.
 TEXT_MAX = 400_000
 
-_COMMON = frozenset(" etaoinsrETAOINSR\t")
+#: Letters that say something: rare ones. Digits, blanks and signs are everywhere in code.
+_RARE = frozenset("bcdfghjklmpquvwxyzBCDFGHJKLMPQUVWXYZ")
 
 Lines = Sequence[tuple[int, str]]
 
 
-def anchors(patterns: object) -> list[str]:
-    """Return the anchors of the `patterns` field of an event, sorted; none of those in a form that is not known."""
+def anchors(patterns: object) -> list[tuple[str, str]]:
+    """Return (anchor, entry) of each pattern in the field `patterns` of an event, sorted.
+
+    An entry is what `may_stand` takes. A pattern in a form that is not known has none.
+    """
     found = set()
     for pattern in patterns if isinstance(patterns, list) else ():
         anchor = _anchor(pattern)
         if anchor:
-            found.add(anchor)
+            entry = f"={pattern}" if isinstance(pattern, str) else "+" + " ".join(_words(pattern))
+            found.add((anchor, entry))
     return sorted(found)
+
+
+def may_stand(entry: str, text: str, lower: str) -> bool:
+    """Say whether a pattern may stand in a text (and the same in lower case); where it may not, it doesn't."""
+    if entry[:1] == "=":
+        return entry[1:] in text
+    return all(word in lower for word in entry[1:].split(" "))
 
 
 def _anchor(pattern: object) -> str:
@@ -51,7 +63,8 @@ def _anchor(pattern: object) -> str:
 
 
 def _rarity(gram: str) -> tuple[int, str]:
-    return len(set(gram) - _COMMON), gram
+    letters = set(gram)
+    return len(letters & _RARE) + sum(c > "\x7f" for c in letters), gram
 
 
 def probes(lines: Lines) -> set[str]:

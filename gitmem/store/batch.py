@@ -91,7 +91,7 @@ def _facts(event: Event, body: bytes, signature: bytes | None) -> tuple[object, 
         if isinstance(pairs, list):
             renames = [(entity_key(old), entity_key(new)) for old, new in pairs]
     prints: list[str] = []
-    anchors: list[str] = []
+    anchors: list[tuple[str, str]] = []
     if is_change and CHANGE_TYPES.get(event.change_type) == CLOSING:
         prints = _prints(event)
         anchors = patterns.anchors(fields.get("patterns"))
@@ -157,7 +157,7 @@ class Batch:
         self._refs: list[tuple[str, int, str]] = []
         self._words: list[tuple[object, ...]] = []
         self._prints: list[tuple[str, int]] = []
-        self._patterns: list[tuple[str, int]] = []
+        self._patterns: list[tuple[str, int, str]] = []
         self._conditions: list[tuple[int, str]] = []
         self._new_names: list[tuple[str, str, int]] = []
         self._links: list[tuple[object, ...]] = []
@@ -210,7 +210,7 @@ class Batch:
         if indexed is not None:
             self._words.append((n, *indexed))  # type: ignore[misc]
         self._prints += [(mark, n) for mark in prints]  # type: ignore[attr-defined]
-        self._patterns += [(anchor, n) for anchor in anchors]  # type: ignore[attr-defined]
+        self._patterns += [(anchor, n, entry) for anchor, entry in anchors]  # type: ignore[attr-defined]
         if conditions is not None:
             self._conditions.append((n, conditions))  # type: ignore[arg-type]
         if signature is not None:
@@ -362,7 +362,7 @@ class Batch:
             "INSERT INTO words(rowid, entity, approach, reasoning, rest) VALUES (?, ?, ?, ?, ?)", self._words
         )
         self.db.executemany("INSERT OR IGNORE INTO prints VALUES (?, ?)", self._prints)
-        self.db.executemany("INSERT OR IGNORE INTO patterns VALUES (?, ?)", self._patterns)
+        self.db.executemany("INSERT OR IGNORE INTO patterns VALUES (?, ?, ?)", self._patterns)
         self.db.executemany("INSERT OR IGNORE INTO conditions VALUES (?, ?)", self._conditions)
         self._rows, self._refs, self._words, self._prints = [], [], [], []
         self._patterns, self._conditions = [], []

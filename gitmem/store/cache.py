@@ -66,7 +66,7 @@ CREATE VIEW placed AS SELECT event, commit_oid, how, n FROM links l WHERE how IS
   AND NOT EXISTS (SELECT 1 FROM judged j WHERE j.n = l.n AND j.trust = 'retracted');
 CREATE TABLE unlinked(n INTEGER PRIMARY KEY, base TEXT, place TEXT);
 CREATE TABLE prints(mark TEXT, n INTEGER, PRIMARY KEY(mark, n)) WITHOUT ROWID;
-CREATE TABLE patterns(mark TEXT, n INTEGER, PRIMARY KEY(mark, n)) WITHOUT ROWID;
+CREATE TABLE patterns(mark TEXT, n INTEGER, entry TEXT, PRIMARY KEY(mark, n, entry)) WITHOUT ROWID;
 CREATE TABLE closed(
   key TEXT, scope TEXT, n INTEGER, akey TEXT, strength INTEGER, lines INTEGER, waiting TEXT,
   PRIMARY KEY(key, n)) WITHOUT ROWID;
@@ -701,7 +701,7 @@ class Cache:
             ("links", "event, commit_oid, how, n"),
             ("unlinked", "n, base, place"),
             ("prints", "mark, n"),
-            ("patterns", "mark, n"),
+            ("patterns", "mark, n, entry"),
             ("closed", "key, scope, n, akey, strength, lines, waiting"),
             ("conditions", "n, due"),
             ("signatures", "n, body"),

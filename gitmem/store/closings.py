@@ -83,9 +83,9 @@ class Closings:
 
     # --- by patterns --------------------------------------------------------------------------
 
-    def by_patterns(self, probes: set[str]) -> list[Closing]:
-        """Return the closings that have a pattern with one of the anchors `probes`."""
-        return self._of(sorted(self.glance.with_anchors(probes)))
+    def by_patterns(self, lines: Sequence[tuple[int, str]]) -> list[Closing]:
+        """Return the closings that have a pattern which may stand in the added `lines`."""
+        return self._of(sorted(self.glance.with_patterns(lines)))
 
     def _of(self, numbers: Sequence[int]) -> list[Closing]:
         """Return those of some rows that stand, each once."""

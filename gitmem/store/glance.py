@@ -20,7 +20,7 @@ from gitmem.core.lineages import entity_key
 from gitmem.store.repository import Repository, stamp
 
 #: Raise it whenever a table of the cache, or what is put into one, changes: every cache is then rebuilt.
-SCHEMA = 9
+SCHEMA = 10
 FILE_NAME = "cache.sqlite"
 #: Up to so many anchors of patterns are compared here; of more, those that an edit has are asked for one by one.
 ANCHORS_MAX = 2000
@@ -62,15 +62,20 @@ class Glance:
     def has_patterns(self) -> bool:
         return self.db.execute("SELECT 1 FROM patterns LIMIT 1").fetchone() is not None
 
-    def with_anchors(self, probes: set[str]) -> set[int]:
-        """Return the rows of the closings that have a pattern with one of the anchors `probes`."""
-        few = self.db.execute(f"SELECT mark, n FROM patterns LIMIT {ANCHORS_MAX + 1}").fetchall()
+    def with_patterns(self, lines: Sequence[tuple[int, str]]) -> set[int]:
+        """Return the rows of the closings that have a pattern which may stand in the added `lines`."""
+        from gitmem.core.patterns import may_stand, probes
+
+        wanted = probes(lines)
+        text = "\n".join([line for _, line in lines])
+        lower = text.lower()
+        few = self.db.execute(f"SELECT mark, n, entry FROM patterns LIMIT {ANCHORS_MAX + 1}").fetchall()
         if len(few) <= ANCHORS_MAX:
-            return {n for mark, n in few if mark in probes}
+            return {n for mark, n, entry in few if mark in wanted and may_stand(entry, text, lower)}
         found: set[int] = set()
-        for part in parts(sorted(probes)):
-            rows = self.db.execute(f"SELECT n FROM patterns WHERE mark IN ({marks_of(part)})", part)
-            found.update(n for (n,) in rows)
+        for part in parts(sorted(wanted)):
+            rows = self.db.execute(f"SELECT n, entry FROM patterns WHERE mark IN ({marks_of(part)})", part)
+            found.update(n for n, entry in rows if may_stand(entry, text, lower))
         return found
 
     def worth_asking(self, names: Sequence[str]) -> list[str]:

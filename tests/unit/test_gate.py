@@ -71,7 +71,9 @@ def test_a_literal_stands_as_it_is_and_words_stand_together(pattern, line):
     hit = patterns.found([pattern], LINES)
     assert (hit[1] if hit else 0) == line
     if line:
-        assert patterns.probes(LINES) >= set(patterns.anchors([pattern])) and patterns.anchors([pattern])
+        ((anchor, entry),) = patterns.anchors([pattern])
+        text = "\n".join(line for _, line in LINES)
+        assert anchor in patterns.probes(LINES) and patterns.may_stand(entry, text, text.lower())
 
 
 TEXTS = st.text(st.sampled_from("abcde_ 1(\né日")).filter(str.strip)
@@ -81,9 +83,9 @@ TEXTS = st.text(st.sampled_from("abcde_ 1(\né日")).filter(str.strip)
 def test_what_stands_in_a_text_is_reached_by_its_anchor(rows, pattern):
     text = "\n".join([*rows, pattern if isinstance(pattern, str) else " ".join(pattern)])
     lines = list(enumerate(text.split("\n"), 1))
-    anchors = patterns.anchors([pattern])
     if patterns.found([pattern], lines):
-        assert anchors and patterns.probes(lines) >= set(anchors)
+        ((anchor, entry),) = patterns.anchors([pattern])
+        assert anchor in patterns.probes(lines) and patterns.may_stand(entry, text, text.lower())
     if isinstance(pattern, str):
         assert patterns.found([pattern], lines)
 
