@@ -6,11 +6,12 @@
     {"gitmem":"signature","of":"<id>",...}          of the event on the line above
     {"gitmem":"commit","n":7,"on":3,"events":2}     the next two events stand in commit 7, on top of commit 3
     {"gitmem":"join","n":10,"of":[5,9]}
-    {"gitmem":"end","commits":10,"events":9}
+    {"gitmem":"end","commits":10,"events":9,"sha256":...}
 
 Commits are numbered as they come; 0 is the root. An event with no `commit` line before it stands in a commit of its
 own, on top of the commit before it. So a plain log is a list of events, the id of each is the SHA-256 of its line, and
 no oid of git is in it: it reads the same whatever git's hash is. What is quarantined goes along as it is, in base64.
+The last line has the SHA-256 of all lines above it.
 
 Everything is in it: sealed, muted, retracted and void events as well, for this is the backup. What was redacted is gone
 from the log and so from here. What is attached to events is not part of the log.
@@ -57,6 +58,15 @@ class Lines:
         return f"{', '.join(parts)}; sealed, muted and retracted ones too. Attachments stay in the archive."
 
     def __iter__(self) -> Iterator[bytes]:
+        import hashlib
+
+        digest = hashlib.sha256()
+        for line in self._lines():
+            digest.update(line)
+            yield line
+        yield _line(gitmem="end", commits=self.commits, events=self.events, sha256=digest.hexdigest())
+
+    def _lines(self) -> Iterator[bytes]:
         form = self._repository.form
         named = _named(self._repository, self._tip)
         numbers: dict[str, int] = {}  # only of what a later line has to name: the rest is a line
@@ -77,7 +87,6 @@ class Lines:
             else:
                 yield from self._event_commit(stored, -1 if parents[0] == before else numbers[parents[0]])
             before = stored.oid
-        yield _line(gitmem="end", commits=self.commits, events=self.events)
 
     def _event_commit(self, stored: Stored, on: int) -> Iterator[bytes]:
         found = sorted(_read(stored), key=lambda one: (one[0] is None, objects.order(one[0]) if one[0] else one[1]))

@@ -12,9 +12,11 @@ Objects go into packs beside the object store first, and into it when all of the
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 
 from gitmem.core import events, ids, objects
 from gitmem.core.events import Event
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 LINE_MAX = 6 << 20
 #: A pack holds at least so many objects, the last one fewer.
 PACKED = 30_000
+#: How the lines begin that say which events stand in which commit.
+_STRUCTURE = (MARK + b'"commit"', MARK + b'"join"')
 #: How many lines are named of each kind of trouble.
 EXAMPLES_MAX = 5
 
@@ -80,20 +84,42 @@ class Reading:
     """The commits that the lines of a file spell, one after the other.
 
     begins, ends   how many logs begin in it, and how many of them come to their end: one file may hold several
+    changed        the lines of one are not those that its end has the hash of
     """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._number = 0
+        self._digest = hashlib.sha256()
         self.begins = 0
         self.ends = 0
+        self.changed = False
 
     def __iter__(self) -> Iterator[Group]:
         """Raises Refused where it is no such file, NewerFormat."""
+        lines = _lines(self._file)
+        first = next(lines, None)
+        if first is None:
+            return
+        if first[1] is not None and first[1].startswith(MARK):
+            yield from self._groups(chain((first,), lines))
+            return
+        every = [first, *lines]
+        if any(data is not None and data.startswith(_STRUCTURE) for _, data in every):
+            yield from self._groups(every)
+        else:
+            yield from _by_clock(self._groups(every))
+
+    def _groups(self, lines: Iterable[tuple[int, bytes | None]]) -> Iterator[Group]:
         group: Group | None = None
-        for line, data in _lines(self._file):
+        for line, data in lines:
             said = _said(data) if data is not None and data.startswith(MARK) else None
             kind = said.get("gitmem") if said is not None else None
+            if kind == "log":
+                self._digest = hashlib.sha256()
+            elif said is not None and kind == "end":
+                self.changed |= said.get("sha256", self._digest.hexdigest()) != self._digest.hexdigest()
+            self._digest.update((data or b"") + b"\n")
             if said is not None and kind == "signature" and group is not None:
                 _sign(group, line, said)
                 continue
@@ -132,6 +158,24 @@ class Reading:
     def _next(self) -> int:
         self._number += 1
         return self._number
+
+
+def _by_clock(groups: Iterable[Group]) -> Iterator[Group]:
+    """Yield the events of a list without structure in the order of their clocks, those of one in one commit (F35)."""
+    clocks: dict[int, Group] = {}
+    for group in groups:
+        if group.problems:
+            yield group  # it has no place, and what follows will miss it
+            continue
+        clock = group.found[0].clock
+        together = clocks.setdefault(clock, group)
+        if together is not group:
+            together.files |= group.files
+            together.found = list({event.id: event for event in (*together.found, *group.found)}.values())
+    for number, clock in enumerate(sorted(clocks), 1):
+        clocks[clock].number = number
+        clocks[clock].on = number - 1
+        yield clocks[clock]
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
@@ -415,6 +459,13 @@ def build(
                 progress("reading", built.events, 0)
         if reading.ends < reading.begins:
             built.skipped.add("the file was cut off: its end is missing", "the last line")
+        if reading.changed and built.is_whole:
+            # An event that was changed is another event, and may be as sound as the first.
+            raise Refused(
+                field="import jsonl",
+                what="the file is not what was exported: a line of it was changed, left out or moved",
+                hint="take another copy of it.",
+            )
         built.finish()
     except BaseException:
         built.close()
