@@ -43,12 +43,20 @@ def setup(desk: Desk, agents: Sequence[str] = (), *, dry_run: bool = False, chec
         remarks.append("no agent's client is set up in this repository: `git decisions setup`.")
     if not check and desk.log().tip() is None:
         remarks.append("this repository keeps no decisions yet, so nothing is stopped: `git decisions init`.")
+    if not check and not _has_sdk():
+        remarks.append('gitmem\'s tools need one package more: `pip install "git-decisions[mcp]"`.')
     if not check and not all(already for _, _, already in steps):
         remarks += [f"{CLIENTS[name].name}: {CLIENTS[name].by_hand}" for name in chosen if CLIENTS[name].by_hand]
     is_in_order = bool(chosen) and not drifted
     return SetUp(
         steps, remarks, dry_run=dry_run or check, agents=chosen, diffs=diffs, is_in_order=is_in_order if check else None
     )
+
+
+def _has_sdk() -> bool:
+    import importlib.util
+
+    return importlib.util.find_spec("mcp") is not None
 
 
 def _named(agents: Sequence[str]) -> list[str]:

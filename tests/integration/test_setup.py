@@ -474,6 +474,25 @@ def test_git_finds_the_command_with_a_bare_path_from_where_it_is_typed(far, git,
         assert json.loads(done.stdout)["events"][0]["entity_path"] == "unter Ordner/größe.py"
 
 
+def test_the_tools_start_with_a_bare_path_and_setup_says_what_they_need(far, monkeypatch):
+    pytest.importorskip("mcp")
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).encode() + b"\n"
+    server = json.loads((far / ".mcp.json").read_text())["mcpServers"]["decisions"]
+    env = {"PATH": BARE, "HOME": os.environ["HOME"]}
+    done = subprocess.run([server["command"], *server["args"]], cwd=far, env=env, input=line, capture_output=True)
+    assert done.returncode == 0 and json.loads(done.stdout)["result"]["serverInfo"]["name"]
+
+    from gitmem import Memory
+
+    notes = Memory.open(str(far)).setup(["gemini"], dry_run=True).notes
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    without = Memory.open(str(far)).setup(["gemini"], dry_run=True).notes
+    assert [note for note in without if note not in notes] == [
+        'gitmem\'s tools need one package more: `pip install "git-decisions[mcp]"`.'
+    ]
+
+
 def test_init_in_a_clone_of_a_repository_that_is_set_up_knows_where_gitmem_is(far, git, cli, tmp_path):
     git("add", "-A", cwd=far)
     git("commit", "-q", "-m", "agents", cwd=far)

@@ -67,6 +67,24 @@ def test_a_file_about_patches_is_a_file():
     ]
 
 
+@pytest.mark.parametrize(
+    ("given", "pairs"),
+    [
+        ({"command": "insert", "insert_line": 3, "new_str": "x\n"}, [("", "x\n", False)]),
+        ({"command": "insert", "insert_line_1": 3, "new_str_1": "x\n"}, [("", "x\n", False)]),
+        ({"command": "append", "new_str": "x"}, [("", "x", False)]),
+        (
+            {"old_str_1": "a", "new_str_1": "b", "old_str_2": "c", "new_str_2": "d"},
+            [("a", "b", False), ("c", "d", False)],
+        ),
+        ({"str_replace_entries": [{"old_str": "a", "new_str": "b"}]}, [("a", "b", False)]),
+        ({"insert_line_entries": [{"insert_line": 3, "new_str": "x"}]}, [("", "x", False)]),
+    ],
+)
+def test_tools_that_are_several_in_one(given, pairs):
+    assert shown(edits.edits_of("str-replace-editor", {"path": "a.py", **given})) == [("a.py", None, pairs, False, "")]
+
+
 def test_a_cell_of_a_notebook_is_added_text():
     given = {"notebook_path": "n.ipynb", "new_source": "import x", "edit_mode": "replace"}
     assert shown(edits.edits_of("NotebookEdit", given)) == [("n.ipynb", None, [("", "import x", False)], False, "")]

@@ -37,7 +37,7 @@ SEVERAL = _names(
 PATHS = _names("file_paths filePaths paths files")
 #: What is added somewhere, by line number: `insert_line` says so, the text is under one of these.
 INSERTED = _names("new_str newStr insert_text insertText text content new_text")
-INSERT_AT = _names("insert_line insertLine insert_line_1 line lineNumber")
+INSERT_AT = _names("insert_line insertLine line lineNumber")
 PATCH = _names("input patch patchText patch_text diff changes arguments text content command")
 SOURCE, TARGET = (
     _names("source source_path sourcePath old_path oldPath from src"),
@@ -142,10 +142,6 @@ def _own_pairs(name: str, given: Mapping[str, Any]) -> list[Pair]:
     diff = given.get("diff")
     if isinstance(diff, str):
         return patches.blocks_of(diff)
-    verb = bare(str(given.get("command", "")))  # of editors that are one tool: create, str_replace, insert, append
-    if verb in APPENDING or name in APPENDING or any(isinstance(given.get(key), int) for key in INSERT_AT):
-        added = first_text(given, INSERTED)
-        return [("", added, False)] if added else []
     numbered: list[Pair] = []
     for number in range(1, 100):  # Augment: old_str_1, new_str_1, ...
         new = given.get(f"new_str_{number}")
@@ -155,6 +151,10 @@ def _own_pairs(name: str, given: Mapping[str, Any]) -> list[Pair]:
         numbered.append((old if isinstance(old, str) else "", new, False))
     if numbered:
         return numbered
+    verb = bare(str(given.get("command", "")))  # of editors that are one tool: create, str_replace, insert, append
+    if verb in APPENDING or name in APPENDING or any(isinstance(given.get(key), int) for key in INSERT_AT):
+        added = first_text(given, INSERTED)
+        return [("", added, False)] if added else []
     pair = _pair(given)
     return [pair] if pair is not None else []
 
