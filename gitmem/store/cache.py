@@ -83,6 +83,7 @@ CREATE INDEX events_component ON events(component) WHERE component IS NOT NULL;
 CREATE INDEX events_changeset ON events(changeset_id) WHERE changeset_id IS NOT NULL;
 CREATE INDEX events_session ON events(session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX events_source ON events(source) WHERE source IS NOT NULL;
+CREATE INDEX events_log ON events(log_oid);
 CREATE INDEX events_at ON events(COALESCE(valid_from, recorded_at), component);
 CREATE INDEX events_ends ON events(valid_to, component) WHERE valid_to IS NOT NULL;
 CREATE INDEX events_kind ON events(kind, n) WHERE kind <> 'change';
