@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from gitmem.core import ids, rewriting, secrets
 from gitmem.core.events import Event
 from gitmem.errors import LogBusy, NoLog, Refused, RemoteRewound
+from gitmem.store import git
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.readmodel import ReadModel
@@ -48,11 +49,24 @@ class Synced:
     replaced      the remote's log was replaced by one without what was redacted
     linked        code commits that links among what came are about
     purged        what became of the objects of redacted events; None where there were none
+    common, there   with `dry_run`: commits that both have, and ids that the remote has above them
     """
 
     __slots__ = (
-        *("came", "came_found", "dry_run", "joined", "linked", "old_tip", "purged", "redacted", "ref", "remote"),
-        *("replaced", "theirs", "tip", "went", "went_found"),
+        *(
+            "came",
+            "came_found",
+            "common",
+            "dry_run",
+            "joined",
+            "linked",
+            "old_tip",
+            "purged",
+            "redacted",
+            "ref",
+            "remote",
+        ),
+        *("replaced", "theirs", "there", "tip", "went", "went_found"),
     )
 
     def __init__(self, remote: Remote, tip: str, *, dry_run: bool) -> None:
@@ -71,6 +85,8 @@ class Synced:
         self.replaced = False
         self.linked: set[str] = set()
         self.purged: Purged | None = None
+        self.common: list[str] = []
+        self.there: set[str] = set()
 
 
 class Traveller:
@@ -123,6 +139,8 @@ class Traveller:
                     _pause(attempt, 0.05)
             else:
                 raise LogBusy(attempts=TRIES_MAX)
+            if done.dry_run:
+                self._compare(quarantine, tip or "", done)
         self._saw(remote, here, dry_run=done.dry_run)
         return here
 
@@ -137,6 +155,14 @@ class Traveller:
             message=f"the log of {remote.name} is replaced faster than it can be fetched; nothing was changed",
             hint="try again in a moment.",
         )
+
+    def _compare(self, quarantine: Quarantine, tip: str, done: Synced) -> None:
+        """Note what both have, while what came can be read: for a dry run nothing of it is kept."""
+        words = ("merge-base", "--all", tip, done.theirs)
+        reader = quarantine.log
+        done.common = reader.repository.git(*words, env=git.RAW, check=False).decode("ascii", "replace").split()
+        for stored in reader.walk(done.theirs, done.common):
+            done.there |= {name[: ids.LENGTH] for name in stored.files}
 
     def _is_known(self, tip: str | None, theirs: str, seen: str) -> bool:
         """Say whether the log that ends in `theirs` is part of ours, and has lost nothing that was seen there."""
@@ -208,7 +234,7 @@ class Traveller:
         done = Synced(remote, tip or "", dry_run=dry_run)
         for attempt in range(PUSHES_MAX):
             done.theirs = remote.tip()
-            seen = self._forgotten(remote) if restore else remote.seen()
+            seen = self._forgotten(remote, dry_run=dry_run) if restore else remote.seen()
             here = done.theirs
             tip = self.log.tip()
             if fetch or not self._is_known(tip, here, seen):
@@ -243,22 +269,24 @@ class Traveller:
             return not self.log.contains(here, tip)
         return tip != self.repository.form.root
 
-    def _forgotten(self, remote: Remote) -> str:
+    def _forgotten(self, remote: Remote, *, dry_run: bool) -> str:
         """Bring what was last seen of a remote into our log, so that it may be forgotten; return ""."""
         seen = remote.seen()
-        if seen:
+        if seen and not dry_run:
             joins.join(self.model, self.log, seen)
         return ""
 
     def _leaving(self, tip: str, here: str, done: Synced) -> int:
         """Find the events that the remote has not. Raises Refused where one of them holds a secret."""
-        known = [here] if here else []
+        known = done.common or ([here] if here else [])
         pushed = set(self._seen_anywhere()) - {here}
         done.went, done.went_found = 0, []
         walk: Iterable[Stored] = self.log.walk(tip, known)
         fresh = {stored.oid for stored in self.log.walk(tip, [*known, *pushed])} if pushed else None
         for stored in walk:
             for event in rewriting.readable(stored.files):
+                if event.id in done.there:
+                    continue
                 if not event.redacted and (fresh is None or stored.oid in fresh):
                     self._check(event)
                 done.went += 1

@@ -129,9 +129,12 @@ def test_it_fails_closed_where_the_log_is_absent_cut_off_or_the_range_is_not_her
     assert ci.check(RANGE="origin/main..HEAD")[0] == 0
 
 
-def test_a_clone_in_which_the_log_was_cut_off_is_not_taken_for_whole(pull, hub, git, tmp_path):
-    ci = Ci(git, hub, tmp_path / "ci", "good")
-    git("fetch", "--quiet", "--depth=1", "origin", f"{REF}:{REF}", cwd=ci.place)
+@pytest.mark.parametrize("how", ["cut off", "filtered"])
+def test_a_clone_in_which_the_log_is_not_whole_is_not_taken_for_it(pull, hub, git, tmp_path, how):
+    git("config", "uploadpack.allowFilter", "true", cwd=hub)
+    ci = Ci(git, hub, tmp_path / "ci", "good", *(("--filter=blob:none",) if how == "filtered" else ()))
+    depth = ("--depth=1",) if how == "cut off" else ()
+    git("fetch", "--quiet", *depth, "origin", f"{REF}:{REF}", cwd=ci.place)
     code, out = ci.check(RANGE="origin/main..HEAD")
     assert code == 1 and "::error" in out
 

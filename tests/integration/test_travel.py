@@ -46,8 +46,13 @@ def test_what_is_recorded_here_arrives_there_and_both_end_at_one_tip(clones, hub
 def test_a_push_that_is_behind_joins_first(shared, hub, cli, git):
     one, two, _ = shared
     record(cli, one, "record", "a.b", "add", "-r", "One.")
-    record(cli, two, "record", "a.c", "add", "-r", "Two.")
+    mine = record(cli, two, "record", "a.c", "add", "-r", "Two.")
     said(cli, one, "push")
+    before = state_of(git, two)
+    for command in ("push", "sync"):
+        answer = said(cli, two, command, "--dry-run")
+        assert (answer["received"], [event["id"] for event in answer["events"]["sent"]]) == (1, [mine])
+    assert state_of(git, two) == before
     answer = said(cli, two, "push")
     assert (answer["received"], answer["sent"], answer["joined"]) == (1, 1, True)
     assert tip(git, hub) == tip(git, two)
@@ -230,6 +235,8 @@ def test_a_redaction_replaces_the_remotes_log_with_a_lease_and_the_other_clone_f
     assert answer["replaced"] and tip(git, hub) == tip(git, one)
     assert git.run("merge-base", "--is-ancestor", old, REF, cwd=hub, check=False).returncode != 0
     assert said(cli, two, "fetch", "--dry-run")["redacted"] == [bad] and found_in(git, two, SECRET)
+    answer = said(cli, two, "sync", "--dry-run")
+    assert [event["id"] for event in answer["events"]["sent"]] == [mine] and found_in(git, two, SECRET)
     answer = said(cli, two, "sync")
     assert answer["redacted"] == [bad] and not answer["replaced"] and answer["held"] == []
     assert said(cli, one, "sync")["received"] == 1
