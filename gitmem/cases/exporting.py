@@ -31,7 +31,7 @@ def export(desk: Desk, form: str, query: Query | None, present: Present) -> Expo
     cache = desk.cache_at(query.as_of, query.known_at)
     narrow(desk, query)
     if form == "jsonl":
-        return Exported(_selection(cache, query))
+        return Exported(_selection(cache, query), told=lambda: "a selection, of which no log can be made")
     if form == "adr":
         from gitmem.exporters import adr
 

@@ -27,7 +27,11 @@ def export(
         raise Usage(what="adr writes one file for each decision: -o FOLDER", command="export")
     from gitmem.cli import reading
 
-    filtered = limit is not None or any(filters.values())
+    # What only widens is no filter: the whole log has it all.
+    narrow = {name: value for name, value in filters.items() if name not in ("everything", "all_scopes")}
+    if "any" in narrow["kinds"]:
+        del narrow["kinds"]
+    filtered = limit is not None or any(narrow.values())
     query = reading.query(limit=limit, **filters) if filtered or format != "jsonl" else None
     made = memory.export(format, query)
     if made.files is not None:

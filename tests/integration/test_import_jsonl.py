@@ -252,6 +252,14 @@ def test_what_is_no_log_is_said_to_be_none(source, make_repo, cli, git):
     assert git("for-each-ref", "refs/decisions*", cwd=repo) == ""
 
 
+def test_asking_for_all_of_it_is_no_filter(source, cli):
+    whole = exported(cli, source)
+    for more in (["--all"], ["--all-scopes"], ["--kind", "any", "--all", "--all-scopes"]):
+        assert cli("export", *more, cwd=source).stdout == whole
+    done = cli("export", "--kind", "review", "-o", "part.jsonl", cwd=source)
+    assert done.code == 0 and "selection" in done.stderr
+
+
 def test_what_looks_like_a_secret_is_told(make_repo, cli):
     source, repo = make_repo(), make_repo()
     token = "ghp_" + "aB3dE6gH9j" * 3 + "kL2mN5"
