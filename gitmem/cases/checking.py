@@ -46,7 +46,10 @@ def staged(desk: Desk) -> Gated:
         let = kept.lets_since(found, changes.head_time(desk.repository))
         firm = {match.event.id for match in matches if match.strength == gate.FIRM}
         ruling = gate.ruled(matches, shown=shown - firm, let_pass=_in_log(cache, let, matches))
-        reader = Reader(seen.agent or "git", seen.session_id or COMMITS)
+        reader = Reader(seen.agent or "git", f"{seen.agent}:{seen.session_id}" if seen.session_id else COMMITS)
+        passed = gate.ids(ruling.passed)
+        if passed:
+            kept.record(activity.PASS, reader, path=ruling.passed[0].path, events=passed)
         told = gate.ids([*ruling.stops, *ruling.again])
         if told:
             kept.record(activity.STOP, reader, path=ruling.stops[0].path, events=told)

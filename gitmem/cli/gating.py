@@ -34,6 +34,8 @@ def gate(
         io.show(_text(answer))
     if not answer["has_log"] and not as_json:
         io.warn("there is no decision log here, so nothing was looked at.")
+    for notice in memory.notices():
+        io.warn(notice)
     return 1 if answer["stops"] else 0
 
 
