@@ -56,7 +56,9 @@ def _text(answer: Mapping[str, Any]) -> Iterator[Line]:
             by = f"{one['answered_by']} in {one['commit'][:10]}: {one['answer']}" if one["commit"] else "let pass"
             yield Line(("pending", "passes"), ("", f" ({by}): {one['message']}"), hang=4)
     if not answer["stops"] and answer["has_log"]:
-        yield Line(("good", "nothing rejected comes back"), ("", f" in {plural(answer['files'], 'changed file')}."))
+        other = "else " if any(one["severity"] == "warning" for one in found) else ""
+        where = f" in {plural(answer['files'], 'changed file')}."
+        yield Line(("good", f"nothing {other}that was rejected comes back"), ("", where))
 
 
 def digest(memory: Memory, io: Io, *, agent: str | None, max_bytes: int | None, as_json: bool) -> int:

@@ -229,7 +229,7 @@ def way_on(match: Match, reader: str) -> str:
         )
     return (
         f"do it another way; if something is different now, {supersede} says what and re-opens it. "
-        "Nobody ratified it, so it stops this session once; going on all the same is recorded"
+        "No person ratified it, so it stops this session once; going on all the same is recorded"
     )
 
 
