@@ -273,6 +273,8 @@ class _Search:
             branches, spans = self._branches(strays, trunk)
             became: dict[str, dict[str, tuple[squashes.Squash, str]]] = {}
             for branch, squash in finder.of(branches):
+                if self._placed.went_on(squash.commit.oid) & spans[branch.tip.oid]:
+                    continue  # the other way round: the branch holds what this commit became
                 for old in strays & spans[branch.tip.oid]:
                     became.setdefault(old, {})[squash.commit.oid] = (squash, branch.tip.oid)
             together: dict[str, tuple[squashes.Squash, set[str]]] = {}

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gitmem.sync.history import Commit, History
     from gitmem.sync.patches import Patches
 
-#: A commit that is that much older than the tip of the branch, in seconds, isn't made from it: clocks differ a little.
-OLDER_S = 600
 #: Fewer lines than this are the same by chance.
 LINES_MIN = 3
 #: Of the lines of either side, so many percent are the other's.
@@ -114,7 +112,9 @@ class Squashes:
 
     def _may_be(self, branch: Branch, commit: Commit) -> bool:
         """Say whether `commit` lies on the trunk, after the branch left it, and isn't one of the branch's own."""
-        if commit.committed < branch.tip.committed - OLDER_S:
+        # Older than the tip it can't be made from it. Clocks differ, and a squash may be missed for it; without this,
+        # a branch could be taken for what its own squash became, where the branch is checked out.
+        if commit.committed < branch.tip.committed:
             return False
         history = self._history
         return history.is_ancestor(commit.oid, branch.trunk) and not history.is_ancestor(commit.oid, branch.tip.oid)

@@ -14,10 +14,16 @@ HEADING = "Git history"
 
 @command("link", "commits:link", heading=HEADING)
 def link(
-    scan: Annotated[bool, typer.Option("--scan", help="Look through the whole history, not only at HEAD.")] = False,
+    scan: Annotated[
+        bool, typer.Option("--scan", help="All branches, and what became of linked commits: after a `git fetch`.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Find the commits of events that have none yet.
 
-    The hooks do this after each commit. Without hooks, or after a tool that runs none, do it by hand.
+    The hooks do this after each commit. Without hooks, or after a tool that runs none, do it by hand. With --scan,
+    picks, rebases, rewritten histories, squash merges and reverts are found too; what is another author's to write
+    is kept in this clone, and what fits two commits is named and not linked.
+
+    git decisions link --scan
     """
