@@ -73,6 +73,7 @@ def test_a_file_about_patches_is_a_file():
         ({"command": "insert", "insert_line": 3, "new_str": "x\n"}, [("", "x\n", False)]),
         ({"command": "insert", "insert_line_1": 3, "new_str_1": "x\n"}, [("", "x\n", False)]),
         ({"command": "append", "new_str": "x"}, [("", "x", False)]),
+        ({"line": 3, "old_str": "a", "new_str": "b"}, [("a", "b", False)]),
         (
             {"old_str_1": "a", "new_str_1": "b", "old_str_2": "c", "new_str_2": "d"},
             [("a", "b", False), ("c", "d", False)],

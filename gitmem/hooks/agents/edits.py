@@ -152,7 +152,8 @@ def _own_pairs(name: str, given: Mapping[str, Any]) -> list[Pair]:
     if numbered:
         return numbered
     verb = bare(str(given.get("command", "")))  # of editors that are one tool: create, str_replace, insert, append
-    if verb in APPENDING or name in APPENDING or any(isinstance(given.get(key), int) for key in INSERT_AT):
+    is_at_a_line = any(isinstance(given.get(key), int) for key in INSERT_AT) and not any(key in given for key in OLD)
+    if verb in APPENDING or name in APPENDING or is_at_a_line:
         added = first_text(given, INSERTED)
         return [("", added, False)] if added else []
     pair = _pair(given)
