@@ -75,8 +75,13 @@ def test_a_commit_that_brings_closed_lines_back_is_told_until_a_supersede(person
     assert flags(person) == {} and person("review", "--json").json["items"] == []
 
 
-def test_what_was_there_before_what_is_gone_again_and_what_is_little_is_not_told(person, closed, commit):
+def test_what_was_there_before_what_is_gone_again_and_what_is_little_is_not_told(person, closed, commit, tmp_path):
     commit(LINES, name="old.py", env=EARLIER)  # the attempt that was rejected
+    assert flags(person) == {}
+    # Another closing is older than that commit; each is held against what came after itself.
+    (tmp_path / "others").write_text(LINES.replace("card", "fax").replace("token", "image").replace("charge", "send"))
+    older = ("--diff", tmp_path / "others", "--valid-from", "2019-01-01")
+    person("reject", "users.fax", "--approach", "own table", "-r", "Nobody has one.", *older)
     assert flags(person) == {}
     commit(LINES.splitlines(keepends=True)[0] + "    return None\n", name="other.py")  # one line of four
     assert flags(person) == {}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from rule_cases import event, long_id
 from worlds import WRITERS, World, stories
 
-from gitmem.core import marks, reviews
+from gitmem.core import history, marks, reviews
 from gitmem.core.drafts import Draft
 from gitmem.core.events import Event
 from gitmem.core.verdicts import Judgement, judge
@@ -123,6 +123,27 @@ def test_a_token_is_of_one_set_at_one_tip():
     token = reviews.token("tip", ["b", "a"])
     assert token == reviews.token("tip", ["a", "b", "a"]) and len(token) == reviews.TOKEN_LENGTH
     assert token not in (reviews.token("tip", ["a"]), reviews.token("tip2", ["a", "b"]), reviews.token("tip", []))
+
+
+# --- what is quarantined ---------------------------------------------------------------------
+
+
+def test_only_a_persons_ratify_that_no_person_took_back_accepts_what_is_quarantined() -> None:
+    name = long_id("q")
+
+    def severity(*given: Event) -> str:
+        found = history.Finding("event-malformed", "no event", event=name)
+        history.accept([found, history.Finding("reference", "no matter", event=name)], given)
+        return found.severity
+
+    ratify, again = review("r", "ratify", "q"), review("s", "ratify", "q")
+    assert severity() == severity(review("d", "dispute", "q")) == "error"
+    assert severity(ratify) == "warning"
+    assert severity(ratify, review("t", "retract", "r")) == "error"
+    assert severity(ratify, review("t", "retract", "r"), again) == "warning"
+    agents = [review("r", "ratify", "q", channel="agent"), review("t", "retract", "r", channel="agent")]
+    assert [one for one in agents if history.is_personal_review(one)] == []
+    assert history.is_personal_review(ratify) and not history.is_personal_review(change("c", "reject"))
 
 
 # --- marks -----------------------------------------------------------------------------------

@@ -399,3 +399,43 @@ def test_the_page_of_rules_has_each_rule() -> None:
         assert f"**R{number} " in page
     for number in range(12):
         assert f"| G{number} |" in page
+
+
+# --- a file in other components, and what is quarantined ----------------------------------------------
+
+
+def test_what_closes_a_file_in_another_component_refuses_an_opening_of_it_and_of_what_is_in_it() -> None:
+    old, new = "a/pay.py", "b/pay.py"
+    closed = change("c", "reject", entity_path=old, scope="a", approach="own table")
+    way = {"entity_path": new, "scope": "b", "approach": "own table"}
+    with pytest.raises(RuleViolation) as caught:
+        decide([closed], draft("add", **way), elsewhere=[("a", old)])
+    assert closed.id[:8] in caught.value.message and "in scope a" in caught.value.message
+    assert decide([closed], draft("add", **way)).appends  # without a move it is another file
+    assert decide([closed], draft("add", **way | {"approach": "ask"}), elsewhere=[("a", old)]).appends
+    whole = change("w", "reject", entity_path=old, scope="a")
+    inside = {"entity_path": f"{new}::charge", "scope": "b"}
+    with pytest.raises(RuleViolation):
+        decide([whole], draft("add", **inside), elsewhere=[("a", f"{old}::charge")])
+    folder = change("f", "reject", entity_path="a", scope="a")
+    assert decide([folder], draft("add", **way), elsewhere=[("a", old)]).appends  # it left the folder
+    both = decide([closed], draft("add", reopens=True, **way), PERSON, elsewhere=[("a", old)]).appends
+    assert [list(one.supersedes) for one, _ in both] == [[closed.id], []]
+
+
+def test_only_a_person_accepts_what_is_quarantined_and_nothing_else_is_said_of_it() -> None:
+    name = long_id("q")
+
+    def review(action: str) -> Draft:
+        return Draft("review", {"action": action, "targets": [name], "reason": "It tells nothing."})
+
+    (accepted, _), *_ = decide([], review("ratify"), PERSON, quarantined=[name]).appends
+    assert (accepted.targets, accepted.basis) == ((name,), "person")
+    with pytest.raises(RuleViolation) as caught:
+        decide([], review("ratify"), AGENT, quarantined=[name])
+    assert name[:8] in caught.value.message
+    for action in ("dispute", "retract"):
+        with pytest.raises(UnknownId):
+            decide([], review(action), PERSON, quarantined=[name])
+    with pytest.raises(UnknownId):
+        decide([], review("ratify"), PERSON)
