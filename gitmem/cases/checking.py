@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from gitmem.cases.desk import Desk
+    from gitmem.core.additions import Addition
     from gitmem.core.gate import Match
     from gitmem.store.cache import Cache
 
@@ -33,7 +34,7 @@ def staged(desk: Desk) -> Gated:
         cache = desk.cache()
     except NoLog:
         return Gated("staged", gate.ruled([]), gate.PERSON, files=0, has_log=False)
-    changed = list(changes.staged(desk.repository))
+    changed = _read_well(changes.staged(desk.repository))
     matches = Finder(desk, cache).matches(changed)
     if not matches:
         return Gated("staged", gate.ruled([]), gate.PERSON, files=len(changed))
@@ -57,6 +58,21 @@ def staged(desk: Desk) -> Gated:
     return Gated("staged", ruling, gate.AGENT if seen.agent else gate.PERSON, files=len(changed))
 
 
+def _read_well(found: Iterable[Addition]) -> list[Addition]:
+    """Return the additions without their texts, once what they bring in is known.
+
+    SQL is read by a real parser too, where there is one: nobody waits here as for an edit.
+    """
+    from gitmem.core import ddl, entering
+    from gitmem.importers import sql_ddl
+
+    changed = []
+    for addition in found:
+        addition.entered(sql_ddl.found if ddl.is_sql(addition.path) else entering.found)
+        changed.append(addition.forget_texts())
+    return changed
+
+
 def _in_log(cache: Cache, let: Mapping[str, str], matches: Iterable[Match]) -> list[str]:
     return [event_id for event_id, override in let.items() if is_in_log(cache, override, event_id, matches)]
 
@@ -73,7 +89,7 @@ def over(desk: Desk, typed: str, *, allow_missing: bool = False) -> Gated:
                 "or say --allow-missing."
             ) from None
         return Gated(typed, gate.ruled([]), gate.CI, files=0, has_log=False)
-    changed = list(changes.between(desk.repository, base, end))
+    changed = _read_well(changes.between(desk.repository, base, end))
     matches = Finder(desk, cache).matches(changed)
     answers = _answers(matches, changes.trailers(desk.repository, base, end, (OVERRIDE, SUPERSEDES))) if matches else {}
     ruling = gate.ruled(matches, let_pass=answers)

@@ -6,7 +6,16 @@ before may stay there, move about in it, and be edited around.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.core.entering import Entering
+
+    Reader = Callable[[str, str | None, str | None], list[Entering]]
+
+#: Entity path, kind, line.
+Entered = tuple[str, str, int]
 
 #: More names than this, of one edit, are a move or an import of code.
 NAMES_MAX = 2000
@@ -30,14 +39,17 @@ class Addition:
         self.after = after
         self.is_new = is_new
         self.lines = added(before, after)
-        self._entered: list[tuple[str, str, int]] | None = None
+        self._entered: list[Entered] | None = None
 
-    def entered(self) -> list[tuple[str, str, int]]:
-        """Return (entity path, kind, line) of what the change brings in anew; of very much, the first names."""
+    def entered(self, read: Reader | None = None) -> list[Entered]:
+        """Return (entity path, kind, line) of what the change brings in anew; of very much, the first names.
+
+        `read` takes the place of `entering.found`, for who has the time to read closer; who asks first decides.
+        """
         if self._entered is None:
             from gitmem.core import entering
 
-            found = entering.found(self.path, self.before, self.after)[:NAMES_MAX]
+            found = (read or entering.found)(self.path, self.before, self.after)[:NAMES_MAX]
             self._entered = [(str(one.name), str(one.entity_type), int(one.line)) for one in found]
             if self.is_new and self.before is not None:  # moved here
                 self._entered.insert(0, (self.path, "file", 0))

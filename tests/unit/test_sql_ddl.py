@@ -169,3 +169,22 @@ def test_without_the_parser_the_tokenizer_alone_speaks(monkeypatch: pytest.Monke
     monkeypatch.setattr(sql_ddl, "find_spec", lambda name: None)
     assert not sql_ddl.is_available()
     assert [one.name for one in sql_ddl.found("m.sql", "", "ALTER TABLE t ADD b int")] == ["t.b"]
+
+
+def test_the_gate_for_commits_asks_the_parser_and_keeps_no_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gitmem.cases import checking
+    from gitmem.core.additions import Addition
+
+    asked: list[str] = []
+    told = sql_ddl.found
+
+    def spy(path: str, before: str | None, after: str | None) -> list[entering.Entering]:
+        asked.append(path)
+        return told(path, before, after)
+
+    monkeypatch.setattr(sql_ddl, "found", spy)
+    files = {"db/1.sql": "ALTER TABLE t ADD a int;", "app.py": "import redis\n"}
+    read = checking._read_well(Addition(path, "", text, is_new=False) for path, text in files.items())
+    assert asked == ["db/1.sql"]
+    assert [[name for name, *_ in one.entered()] for one in read] == [["t.a"], ["deps/redis"]]
+    assert all(one.before is None and one.after is None and one.lines for one in read)
