@@ -632,3 +632,54 @@ def test_taking_it_away_commenting_it_out_and_talking_about_it_pass(world):
     ):
         assert world.edit(path, text).text == "", text
     assert world.edit("db/2.sql", COLUMN).stop
+
+
+def test_a_file_that_moved_to_another_component_takes_its_decisions_along(world, cli, git):
+    world.write(".decisions.toml", '[components]\nshop = "services/shop"\nbill = "services/bill"\n')
+    world.write("services/shop/x.py", "".join(f"def f{n}():\n    return {n}\n" for n in range(9)))
+    world.write("services/bill/readme", "x\n")
+    assert cli("init", cwd=world.repo).code == 0
+    git("add", "-A", cwd=world.repo)
+    git("commit", "--quiet", "-m", "begin", cwd=world.repo)
+    world.person("record", "services/shop/x.py", "add", "-r", "so that the log knows the file")
+    (rejected,) = world.person("reject", "services/shop/x.py::charge", "-r", WHY)
+    git("mv", "services/shop/x.py", "services/bill/y.py", cwd=world.repo)
+    git("commit", "--quiet", "-m", "move", cwd=world.repo)
+    text = (world.repo / "services/bill/y.py").read_text()
+    stopped = world.edit("services/bill/y.py", text + "def charge():\n    pass\n")
+    assert stopped.stop and rejected[:8] in stopped.text
+    assert not world.edit("services/bill/y.py", text + "def refund():\n    pass\n").stop
+    assert not world.edit("services/bill/z.py", "def charge():\n    pass\n").stop
+
+
+def test_a_rename_that_was_taken_back_closes_nothing_more(world):
+    world.person("reject", "users.token", "-r", WHY)
+    (renamed,) = world.person("record", "accounts", "rename", "--rename-from", "users", "-r", "accounts now")
+    text = "ALTER TABLE accounts ADD COLUMN token text;\n"
+    assert world.edit("db/1.sql", text).stop
+    world.person("retract", renamed, "-r", "they stay users")
+    assert world.edit("db/1.sql", text).text == ""
+    assert world.edit("db/1.sql", "ALTER TABLE users ADD COLUMN token text;\n", session="claude:b").stop
+
+
+def test_an_edit_passes_and_stops_without_git_and_without_what_is_slow(world):
+    world.person("reject", "payments.card_token", "-r", WHY)
+    world.edit("x", "y\n")
+    program = f"""
+import sys
+from gitmem.core.calls import Call, Edit
+from gitmem.hooks import gate
+def stops(text):
+    return gate.judge(Call("claude", "edit", edits=[Edit("db/1.sql", content=text)], session="claude:a", cwd=".")).stop
+slow = {{"typer", "rich", "pygit2", "subprocess", "typing", "dataclasses", "pathlib", "rfc8785", "inspect"}}
+print(stops("select 1;"), slow & set(sys.modules), "gitmem.memory" in sys.modules, "sqlite3" in sys.modules)
+print(stops({COLUMN!r}), slow & set(sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program],
+        cwd=world.repo,
+        env={"PATH": "/nonexistent", "HOME": os.environ["HOME"]},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines() == ["False set() False False", "True set()"], done.stdout + done.stderr
