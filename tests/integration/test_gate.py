@@ -683,3 +683,17 @@ print(stops({COLUMN!r}), slow & set(sys.modules))
         text=True,
     )
     assert done.stdout.splitlines() == ["False set() False False", "True set()"], done.stdout + done.stderr
+
+
+def test_activity_is_forgotten_by_age_and_damage_to_it_hurts_nobody(world, monkeypatch):
+    import time
+
+    (rejected,) = world.agent("reject", "payments.card_token", "-r", WHY)
+    now = time.time()
+    with monkeypatch.context() as patch:
+        patch.setattr("gitmem.store.activity.time.time", lambda: now - 91 * 86400)
+        assert world.edit("db/1.sql", COLUMN).stop
+    assert not world.edit("db/1.sql", COLUMN).stop, "not by the hour"
+    assert world.edit("db/1.sql", COLUMN, session="claude:b").stop, "something is noted, and the old goes"
+    assert [what for _, what, _, session, *_ in world.outcomes() if session == "claude:a"] == ["pass"]
+    assert world.edit("db/1.sql", COLUMN).stop, f"{rejected[:8]} was forgotten for this session"
