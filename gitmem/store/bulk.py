@@ -8,25 +8,25 @@ Another writer's append in between makes it start again from the cache.
 
 from __future__ import annotations
 
+import marshal
 import time
 from collections.abc import Callable, Iterable, Iterator
 
 from gitmem.core import dates, rules
 from gitmem.core.drafts import Draft, Stamp, Writer
 from gitmem.core.events import STRUCTURAL, Event
-from gitmem.core.history import Entry
 from gitmem.core.lineages import entity_key
 from gitmem.core.verdicts import Judgement, judge
 from gitmem.errors import GitmemError, Refused, RuleViolation
+from gitmem.store.batch import facts_of
 from gitmem.store.cache import Cache
 from gitmem.store.collector import Seldom
 from gitmem.store.log import Log, TipMoved
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.writing import Appender, Tries
 
-#: So many appended events are kept in memory before the cache takes them in.
-SETTLE_FROM = 40_000
-#: So many events of lineages are carried along, about a kilobyte each; then they are loaded again when asked for.
+#: So many events of lineages are carried along, about a kilobyte each; then the cache takes in what was appended, and
+#: lineages are loaded again when asked for. It judges each lineage anew then, so the fewer times, the better.
 CARRIED_MAX = 100_000
 
 #: How a draft names an event that it supersedes by its source: an importer can't know ids.
@@ -51,7 +51,10 @@ class Bulk:
         self._state: _State | None = None
         self._tip = ""
         self._clock = 0
-        self._waiting: list[Entry] = []  # appended, and not yet in the cache
+        # What was appended and is not yet in the cache, an entry each, as `marshal` writes its facts: a third of the
+        # memory that the events take; and the tip that the cache stands for.
+        self._waiting: list[bytes] = []
+        self._below = ""
         self._refused: Left | None = None
         self._left: list[tuple[Draft, GitmemError]] = []  # of the chunk that is being decided
 
@@ -99,13 +102,13 @@ class Bulk:
                     self._state = None  # it took in what was not appended
                     continue
                 self._tell()
-                self._waiting.append(entry)
+                if not self._waiting:
+                    self._below = self._tip
+                self._waiting.append(marshal.dumps(facts_of(entry)))
                 self._tip, self._clock = entry.oid, entry.clock
                 if _is_rename(drafts[-1]) or state.events >= CARRIED_MAX:
                     self._settle()
                     self._state = None
-                elif sum(len(one.events) for one in self._waiting) >= SETTLE_FROM:
-                    self._settle()
                 return len(decided)
 
     def _tell(self) -> None:
@@ -125,7 +128,7 @@ class Bulk:
     def _settle(self) -> None:
         """Give the cache what was appended since it was asked last: a lineage is judged once for many events."""
         if self._waiting:
-            self._model.applied(self._waiting)
+            self._model.take_in(map(marshal.loads, self._waiting), self._below, self._tip)
         self._waiting = []
 
     def _decide(self, state: _State, drafts: list[Draft]) -> list[tuple[Event, bytes]]:

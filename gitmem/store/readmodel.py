@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from gitmem.errors import NoLog
 from gitmem.store.cache import FOUND_NAME, Cache, CacheDoubt
@@ -18,6 +18,7 @@ from gitmem.store.repository import LOG_REF, Repository, has_no_log, stamp
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.core.history import Entry
+    from gitmem.store.batch import Facts
     from gitmem.store.found import Found
     from gitmem.store.log import Log
     from gitmem.store.upkeep import Upkeep
@@ -130,19 +131,22 @@ class ReadModel:
 
         Best effort: whatever goes wrong, the next reader catches up from the log.
         """
+        from gitmem.store.batch import facts_of
+
+        self.take_in(map(facts_of, entries), entries[0].parents[0], entries[-1].oid)
+
+    def take_in(self, facts: Iterable[Facts], below: str, tip: str) -> None:
+        """Take in what leads from the log commit `below` to `tip`; see `applied`."""
         cache = self._cache
         if cache is None or cache.path is None:
             self.close()
             return
-        from gitmem.store.batch import facts_of
-
         try:
             cache.db.execute("BEGIN IMMEDIATE")
             try:
-                if cache.tip != entries[0].parents[0]:
+                if cache.tip != below:
                     raise CacheDoubt("another process was here")
-                tip = entries[-1].oid
-                cache.apply(map(facts_of, entries), tip)
+                cache.apply(facts, tip)
                 seen = stamp(self.repository)
                 # The loose ref holds the oid itself: such a stamp is known to mean this very tip.
                 cache.stamp(seen if seen == b"loose " + tip.encode() + b"\n" else None)
