@@ -17,7 +17,9 @@ from gitmem.core.events import Event
 #: Bits of an event's id that order events of one clock. The clock takes what is left of 63.
 ID_BITS = 20
 #: More names than this are not followed from one: only renames made to mislead get there.
-NAMES_MAX = 4096
+NAMES_MAX = 1024
+#: From so many names on it is asked how long they may be.
+NAMES_FEW = 32
 
 
 def event_of(event_id: str, body: bytes, redacted: str) -> Event:
@@ -35,21 +37,25 @@ def lineage_names(db: sqlite3.Connection, scope: str, key: str, without: Collect
     `without`: the row numbers of renames to leave out.
     """
     left_out = f" AND n NOT IN ({','.join(map(str, without))})" if without else ""
+    query = f"SELECT DISTINCT b FROM aliases WHERE a = ? AND scope IN (?, '*'){left_out} ORDER BY b"
+    others: dict[str, list[str]] = {}
     found = [key]
     seen = {key}
+    longest = entities.PATH_MAX_BYTES
     for name in found:
         if len(found) > NAMES_MAX:
             break
+        if len(found) > NAMES_FEW and longest == entities.PATH_MAX_BYTES:
+            longest = min(longest, _longest(db, key))
         for prefix in (name, *entities.parents(name)):
-            for (other,) in db.execute(
-                f"SELECT DISTINCT b FROM aliases WHERE a = ? AND scope IN (?, '*'){left_out} ORDER BY b",
-                (prefix, scope),
-            ):
+            if prefix not in others:
+                others[prefix] = [row[0] for row in db.execute(query, (prefix, scope))]
+            for other in others[prefix]:
                 nested = prefix in entities.parents(other) or other in entities.parents(prefix)
                 if prefix != name and nested:
                     continue  # a name moved below itself would go on for ever
                 swapped = other + name[len(prefix) :]
-                if swapped not in seen and len(swapped) <= entities.PATH_MAX_BYTES:
+                if swapped not in seen and len(swapped) <= longest:
                     seen.add(swapped)
                     found.append(swapped)
     return found
@@ -61,6 +67,18 @@ def parted(db: sqlite3.Connection) -> list[int]:
         "SELECT DISTINCT a.n FROM aliases a JOIN judged j ON j.n = a.n WHERE j.trust = 'retracted' OR j.effect = 'void'"
     )
     return [n for (n,) in rows]
+
+
+def _longest(db: sqlite3.Connection, key: str) -> int:
+    """Return how long a name may be that a lineage is followed through.
+
+    Two renames can make names that grow for ever (`src` to `lib`, then `lib/x` to `src/x/y`). What nobody recorded
+    matters only on the way to something that somebody did.
+    """
+    recorded, renamed = db.execute(
+        "SELECT (SELECT MAX(LENGTH(key)) FROM names), (SELECT MAX(LENGTH(a)) FROM aliases)"
+    ).fetchone()
+    return max(len(key), recorded or 0, renamed or 0) + (renamed or 0)
 
 
 def component_events(db: sqlite3.Connection, components: Iterable[int]) -> Iterator[Event]:

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from gitmem.core import events, objects
 from gitmem.core.history import Checker
+from gitmem.core.verdicts import judge
+from gitmem.store import components
 from gitmem.store.batch import facts_of
 from gitmem.store.cache import Cache
 from gitmem.store.memory_log import MemoryLog
@@ -174,3 +176,55 @@ def test_the_order_of_a_join_changes_nothing_but_the_tip(world):
     skip = ("meta", "findings", "places")
     rows = [[row for row in one.dump() if row[0] not in skip] for one in (cache, other)]
     assert rows[0] == rows[1]
+
+
+MOVED = ("src", "src/x", "src/x/y", "lib", "lib/x", "lib/x/y/z", "app")
+
+
+@st.composite
+def movings(draw: st.DrawFn) -> World:
+    """A log of one clone in which names move about, into what lies below them too, and back."""
+    world = World(1)
+    names = st.sampled_from(MOVED)
+    for _ in range(draw(st.integers(2, 9))):
+        path = draw(names)
+        fields: dict[str, object] = {
+            "kind": "change",
+            "change_type": draw(st.sampled_from(("add", "reject", "modify"))),
+            "entity_path": path,
+            "entity_type": "other",
+            "reasoning": "because",
+        }
+        if draw(st.booleans()):
+            fields |= {
+                "change_type": "rename",
+                "renamed_from": draw(names.filter(lambda name, path=path: name != path)),
+            }
+        world.append(0, {**fields, "after": sorted(world.known[0])})
+    return world
+
+
+@settings(max_examples=400)
+@given(movings(), st.sampled_from((2, components.NAMES_FEW)))
+def test_however_names_move_the_cache_says_what_the_fold_over_everything_says(world, few):
+    usual, components.NAMES_FEW = components.NAMES_FEW, few
+    try:
+        cache = caught_up(world, [*world.visited[0]])
+    finally:
+        components.NAMES_FEW = usual
+    rows = cache.db.execute("SELECT scope, entity_path, akey, verdict, standing FROM decisions")
+    judged = judge(world.known[0].values()).decisions()
+    fold = [(one.scope, one.entity_path, one.approach_key, one.verdict, one.standing) for one in judged]
+    assert sorted(rows) == sorted(fold)
+
+
+def test_names_that_could_grow_for_ever_are_followed_no_farther_than_anybody_went():
+    world = World(1)
+    for path, old in (("src/x", ""), ("lib/x", ""), ("lib", "src"), ("src/x/y", "lib/x"), ("src/x/y/y", "")):
+        change = {"change_type": "rename", "renamed_from": old} if old else {"change_type": "add"}
+        about = {"kind": "change", "entity_path": path, "entity_type": "other", "reasoning": "because"}
+        world.append(0, {**about, **change, "after": sorted(world.known[0])})
+    cache = caught_up(world, [world.tips[0]])
+    found = cache.lineage_names("", "src/x")
+    assert {"lib/x", "src/x/y", "lib/x/y", "src/x/y/y"} <= set(found)
+    assert len(found) < 100
