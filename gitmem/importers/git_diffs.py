@@ -89,10 +89,11 @@ class Diff:
         self.lines = 0
         self.cut = ""
 
-    def fingerprint(self, file: File, *, removed: bool = False) -> dict[str, object] | None:
+    def fingerprint(self, file: File, *, removed: bool = False, back: Side | None = None) -> dict[str, object] | None:
         """Return the fingerprint of the lines that the commit adds to `file`, without those that it moves.
 
-        With `removed`, of those that it removes: what an unknown earlier commit had added.
+        With `removed`, of those that it removes: what an unknown earlier commit had added. With `back`, only of those
+        that a revert took out again, where it took out any: what had changed before, or stayed, was not rejected.
         """
         marks = (file.removed if removed else file.added).marks
         limit = marks.limit
@@ -101,6 +102,9 @@ class Diff:
             opposite = (other.added if removed else other.removed).lines
             limit = min(limit, opposite.limit)
             kept -= opposite.hashes
+        if back is not None and kept & back.marks.hashes:
+            limit = min(limit, back.marks.limit)
+            kept &= back.marks.hashes
         kept = {value for value in kept if value < limit}
         # What was cut off was as dense as what was kept.
         return fingerprint.of_marks(kept, lines=len(kept) * (_ALL // limit))

@@ -268,7 +268,7 @@ class Reverts:
             if path:
                 entity = Entity("file", opened=_opens(file), tried=_opens(twin))
                 if act.closes:
-                    entity.fingerprint = original.fingerprint(twin)
+                    entity.fingerprint = original.fingerprint(twin, back=file.removed)
                 act.entities[path] = entity
         self._tables(act, diff, original)
 

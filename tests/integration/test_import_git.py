@@ -833,6 +833,20 @@ def test_reading_writes_nothing(long_project: Project) -> None:
     assert content() == before
 
 
+def test_a_fingerprint_keeps_what_the_revert_took_out_and_not_what_stayed(project: Project) -> None:
+    project.commit("Begin", {"rows.py": "x = 1\n"})
+    project.commit("Cache rows", {"rows.py": "x = 1\n" + "\n".join(CODE[:10]) + "\n"})
+    cached = project.git("rev-parse", "HEAD")
+    # Two lines are kept, and one had been changed in between: what was rejected is the other seven.
+    project.commit(
+        "Rename", {"rows.py": "x = 1\n" + "\n".join([*CODE[:9], "renamed_row = cache.load(last_order)"]) + "\n"}
+    )
+    message = f'Revert "Cache rows"\n\nThis reverts commit {cached}.\n'
+    project.commit(message, {"rows.py": "x = 1\n" + "\n".join(CODE[:2]) + "\n"})
+    made = [draft.fields for draft in importer.read(str(project.place)) if draft.fields["change_type"] == "revert"]
+    assert [one["fingerprint"] for one in made] == [fingerprint.sketch(CODE[2:9])]
+
+
 # --- trailers -----------------------------------------------------------------------------------
 
 CHOSE = """\
