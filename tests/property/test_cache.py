@@ -204,7 +204,7 @@ def movings(draw: st.DrawFn) -> World:
     return world
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(movings(), st.sampled_from((2, components.NAMES_FEW)))
 def test_however_names_move_the_cache_says_what_the_fold_over_everything_says(world, few):
     usual, components.NAMES_FEW = components.NAMES_FEW, few
