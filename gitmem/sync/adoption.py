@@ -28,7 +28,7 @@ from gitmem.store.repository import Repository
 from gitmem.store.upkeep import refusal
 from gitmem.store.writing import Tries
 from gitmem.sync import purge
-from gitmem.sync.joins import FOUND_MAX
+from gitmem.sync.joins import FOUND_MAX, check_end
 from gitmem.sync.purge import Pending, Purged
 from gitmem.sync.redaction import move_tracking, recall, settle, take_in, tracking
 
@@ -110,6 +110,7 @@ def prove(
     tip = tip if tip is not None else log.tip()
     ends = [one for one in dict.fromkeys((tip, seen)) if one]
     theirs = list(reader.walk(new))
+    check_end(new, theirs[-1].oid if theirs else "")
     ours = _ours(reader, ends, new)
     shared = _below(theirs, {*ends, *(parent for stored in ours for parent in stored.parents)})
 
@@ -281,21 +282,15 @@ def _publish(log: Log, repository: Repository, given: list[tuple[str, bytes]], t
 def _fetched(log: Log, incoming: Log, work: Rewriting, new: str) -> list[tuple[str, bytes]]:
     """Return the objects of commits that are new and stay as they came: nothing else of a quarantine is taken in."""
     tip = log.tip()
+    doomed = work.doomed
     out: list[tuple[str, bytes]] = []
     for stored in incoming.walk(new, [tip] if tip else []):
-        if work.at(stored.oid) != stored.oid:
-            # its tree may be new all the same, and hold nothing that goes
-            if not any(name[:64] in work.forms and name.endswith(objects.EVENT_SUFFIX) for name in stored.files):
-                out += _inside(stored.tree, stored.files)
-            continue
-        out += _inside(stored.tree, stored.files)
-        out.append(("commit", stored.commit))
+        # A commit that changes leaves here what has to go; the other events of it may be new all the same.
+        inside = [("tree", stored.tree or b""), *(("blob", data) for data in stored.files.values() if data is not None)]
+        out += [one for one in inside if work.form.oid(*one) not in doomed]
+        if work.at(stored.oid) == stored.oid:
+            out.append(("commit", stored.commit))
     return out
-
-
-def _inside(tree: bytes | None, files: dict[str, bytes | None]) -> list[tuple[str, bytes]]:
-    blobs = [("blob", data) for data in files.values() if data is not None]
-    return [*blobs, ("tree", tree or b"")]
 
 
 def _lost(work: Rewriting, theirs: list[Stored], ours: list[Stored], seen: str) -> tuple[str, list[Event]]:

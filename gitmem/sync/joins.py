@@ -11,7 +11,7 @@ from collections.abc import Callable
 from gitmem.core import objects
 from gitmem.core.events import Event
 from gitmem.core.history import Checker
-from gitmem.errors import NoLog
+from gitmem.errors import BrokenHistory, NoLog
 from gitmem.store.cache import Cache
 from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.readmodel import ReadModel
@@ -46,6 +46,12 @@ class Joined:
         self.found: list[Event] = []
         self.linked: set[str] = set()
         self.is_join = False
+
+
+def check_end(end: str, last: str) -> None:
+    """Hold the end of a log to the last commit of its walk: git walks through a tag as if it were what it names."""
+    if last != end:
+        raise BrokenHistory(place=end[:12], what="its ref names a tag or something else; a log ends in a commit of it")
 
 
 def join(model: ReadModel, log: Log, other: str) -> str:
@@ -97,6 +103,7 @@ def onto(
         if cache.tip != tip:
             raise TipMoved(cache.tip)
     time = 0
+    last = ""
     for stored in reader.walk(other, [tip] if tip else []):
         entry = checker.add(stored.oid, stored.commit, stored.tree, stored.files, stored.damaged)
         if entry is None:
@@ -104,6 +111,7 @@ def onto(
         if watch(cache, stored):
             raise Rewritten
         time = entry.time
+        last = stored.oid
         done.commits += 1
         done.events += len(entry.events)
         done.found += [event for event, _ in entry.events]
@@ -112,6 +120,7 @@ def onto(
         for event, _ in entry.events:
             if event.kind == "link":
                 done.linked.add(str(event.fields.get("commit", "")))
+    check_end(other, last)
     checker.finish()
     if reader is not log and brought_back(checker.findings):
         raise Rewritten

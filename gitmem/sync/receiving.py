@@ -14,6 +14,7 @@ from gitmem.store.log import Log
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.repository import LOG_REF
 from gitmem.sync import adoption
+from gitmem.sync.joins import check_end
 
 NAMESPACE = LOG_REF.rpartition("/")[0] + "/"
 #: How many findings a refusal names.
@@ -72,9 +73,12 @@ class Gatekeeper:
             checker = self.model.current().checker(self.form)
         else:
             known = []  # pushed to another name than the cache is of: read all of it
+        last = ""
         for stored in self.log.walk(new, known):
             if checker.add(stored.oid, stored.commit, stored.tree, stored.files, stored.damaged) is None:
                 return _said([checker.findings[-1]])
+            last = stored.oid
+        check_end(new, last)
         return _said([finding for finding in checker.finish() if finding.severity == ERROR])
 
 

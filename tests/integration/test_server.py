@@ -83,6 +83,9 @@ def test_nothing_unsound_gets_in(guarded, hub, cli, git):
     text = f"tree {tree}\nparent {whole}\nauthor {who}\ncommitter {who}\n\nx\n"
     bad = git("hash-object", "-t", "commit", "-w", "--stdin", cwd=one, input=text)
     assert "gitmem" in refused(git, one, f"{bad}:{REF}")
+    # A tag of the very tip, through which git walks as if it were the tip.
+    git("tag", "-a", "-m", "x", "log", whole, cwd=one)
+    assert "a log ends in a commit" in refused(git, one, f"refs/tags/log:{REF}", force=True)
     assert tip(git, hub) == whole
     assert "nothing else is taken" in refused(git, one, f"{whole}:refs/decisions/other")
     assert said(cli, one, "push", "--probe")["taken"]

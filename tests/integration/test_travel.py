@@ -152,6 +152,23 @@ def test_a_broken_log_is_not_taken_and_nothing_of_it_is_kept(shared, hub, cli, g
     assert not (two / ".git/gitmem/incoming").exists()
 
 
+@pytest.mark.parametrize("kind", ["tag", "blob"])
+def test_a_ref_that_names_no_commit_is_no_log_though_git_walks_through_it(shared, hub, cli, git, kind):
+    one, _, _ = shared
+    whole = tip(git, hub)
+    text = f"object {whole}\ntype commit\ntag log\ntagger A U Thor <a@example.com> 0 +0000\n\nx\n"
+    oid = git("hash-object", "-w", "-t", kind, "--stdin", cwd=hub, input=text)
+    git("update-ref", REF, oid, cwd=hub)
+    before = state_of(git, one)
+    for verb in ("fetch", "push", "sync"):
+        assert "a log ends in a commit" in said(cli, one, verb, code=21)["message"]
+    assert state_of(git, one) == before
+    git("update-ref", REF, whole, cwd=hub)
+    record(cli, one, "record", "a.b", "add", "-r", "One.")
+    assert said(cli, one, "sync")["sent"] == 1
+    is_sound(git, cli, one)
+
+
 def test_a_rewound_remote_stops_everything_and_says_what_is_gone(shared, hub, cli, git):
     one, two, ids = shared
     git("update-ref", REF, tip(git, hub) + "~2", cwd=hub)
@@ -301,6 +318,30 @@ def test_a_new_clone_of_a_log_in_which_it_was_brought_back_takes_only_the_tombst
     assert {event["id"] for event in said(cli, three, "log", "--all")["events"]} >= {bad}
     is_sound(git, cli, three)
     assert said(cli, three, "sync")["replaced"] and tip(git, hub) == tip(git, three)
+
+
+def test_other_events_of_a_commit_come_though_one_of_them_was_redacted_here(clones, hub, make_repo, cli, git):
+    one, two = clones
+    lines, ids = [], []
+    for n, text in enumerate([f"It opens with {SECRET} only.", "We greet people."]):
+        source = make_repo(name=f"elsewhere{n}")
+        ids.append(record(cli, source, "record", f"users.c{n}", "add", "-r", text))
+        exported = cli("export", cwd=source).stdout
+        lines.append(next(line for line in exported.splitlines(True) if "reasoning" in line))
+    (bad, good), whole, part = ids, "".join(lines), lines[0]
+    for repo, text in ((one, whole), (two, part)):
+        (repo / "log.jsonl").write_text(text)
+        assert cli("import", "jsonl", repo / "log.jsonl", cwd=repo, tty=True).code == 0
+    assert len(git("ls-tree", REF, cwd=one).splitlines()) == 2
+    assert cli("redact", bad, "-r", "It quoted a password.", cwd=two, tty=True).code == 0
+    said(cli, one, "push")
+    said(cli, two, "sync")
+    assert good in [event["id"] for event in cli("log", "--json", cwd=two).json["events"]]
+    assert found_in(git, two, SECRET) == []
+    is_sound(git, cli, two)
+    said(cli, one, "sync")
+    assert tip(git, one) == tip(git, two) == tip(git, hub)
+    is_sound(git, cli, one)
 
 
 def test_a_redaction_is_not_forced_over_what_nobody_proved(leaked, hub, cli, git):
