@@ -150,13 +150,21 @@ def append_history(
 
 
 def _at_home(desk: Desk, drafts: Iterable[Draft]) -> Iterable[Draft]:
-    """Yield drafts of history, each in the component of its entity's file."""
+    """Yield drafts of history, each in the component of its entity's file, else of the file that it was read from."""
     policy = desk.policy()
     for draft in drafts:
-        name = entities.place_of(text_of(draft.fields.get("entity_path")))
+        name = entities.place_of(text_of(draft.fields.get("entity_path"))) or _read_from(draft)
         if policy and name and not draft.fields.get("scope"):
             draft.fields["scope"] = policy.scope_at(name)
         yield draft
+
+
+def _read_from(draft: Draft) -> str:
+    for one in strings_of(draft.fields.get("evidence")):
+        if one.startswith("file:"):
+            name, _, line = one.removeprefix("file:").rpartition(":")
+            return name if name and line.isdigit() else one.removeprefix("file:")
+    return ""
 
 
 def join(desk: Desk, tip: str) -> str:

@@ -445,6 +445,13 @@ class _Guard:
 
     def _supersede(self) -> None:
         named = self._named_closings()
+        if self.imported and not self.person and self._ratified(named):
+            # Nothing with a source waits on replay (R7), so this would lift at once what a person decided.
+            raise self._refuse(
+                f"a person ratified {_listed(self._ratified(named))}, and no import lifts that",
+                f"`git decisions supersede {_id(self._ratified(named)[0])} -r WHY` re-opens it.",
+                self._ratified(named),
+            )
         if named:
             first = named[0]
             if not self.path:

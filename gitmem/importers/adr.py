@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 #: Texts are kept up to here.
 REASON_MAX = 8000
 APPROACH_MAX = 300
+#: A longer file is no record of a decision; Markdown's marks can take time that grows with the square of the text.
+TEXT_MAX = 200_000
 
 _STATUSES = {
     "accepted": "accepted",
@@ -53,8 +55,9 @@ _STATUSES = {
 }
 _FIELD = re.compile(r"^\W*(status|date|superseded[ -]by|supersedes)\W*:\s*(.+)$", re.IGNORECASE)
 _CHOSEN = re.compile(r"chosen\s+(?:option|alternative|solution)s?\s*:?\s*(.*)", re.IGNORECASE | re.DOTALL)
-_BECAUSE = re.compile(r"[\s,;:.–—-]*\bbecause\b[:\s]*(.*)", re.IGNORECASE | re.DOTALL)
-_LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
+_BECAUSE = re.compile(r"\bbecause\b[:\s]*(.*)", re.IGNORECASE | re.DOTALL)
+#: Bounded, so that a text of nothing but brackets is not looked through from each of them to its end.
+_LINK = re.compile(r"\[([^\[\]]{0,300})\]\(([^()]{0,1000})\)")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBERED = re.compile(r"^(?:ADR[- ]?)?\d+[.:)]?\s+(?:[-–—]\s+)?")
 _NUMBER = re.compile(r"^(?:adr[-_ ]?)?(\d+)")
@@ -111,6 +114,9 @@ def read(files: Iterable[Source], pen: Pen, dialect: str = "") -> Iterator[Draft
         if f"\n{MARK}" in source.text:  # `export` made it of what the log knows
             pen.tally.saw("records of gitmem's own")
             continue
+        if len(source.text) > TEXT_MAX:
+            pen.tally.skip("Markdown files over 200 KB", source.name)
+            continue
         record = parsed(source)
         if record is None:
             pen.tally.skip("Markdown files that are no decision records", source.name)
@@ -131,16 +137,17 @@ def _drafts(record: Record, by: Record | None, pen: Pen) -> Iterator[Draft]:
         pen.tally.once("records without a status, taken as accepted", name)
     chosen = (record.chosen or record.title)[:APPROACH_MAX]
     closed = status == "rejected"
+    role = "rejected" if closed else "decision"
     yield from _draft(
-        record, "decision", "reject" if closed else "add", chosen, record.because or record.title, record.time, pen
+        record, role, "reject" if closed else "add", chosen, record.because or record.title, record.time, pen
     )
     mine = approaches.key(chosen)
-    for number, (option, text) in enumerate(record.options, 1):
+    for option, text in record.options:
         if approaches.key(option) == mine or (record.chosen and _same(option, record.chosen)):
             continue
         reason = text or f"Considered in “{record.title}”, and not chosen."
         extra = {} if closed else {"instead": chosen}
-        yield from _draft(record, f"option {number}", "reject", option[:APPROACH_MAX], reason, record.time, pen, extra)
+        yield from _draft(record, "option", "reject", option[:APPROACH_MAX], reason, record.time, pen, extra)
     if by is not None:
         later = max(by.time, _after(record.time))
         reason = f"Superseded by “{by.title}”." + (f" {by.because}" if by.because else "")
@@ -174,7 +181,9 @@ def _draft(
         "evidence": [f"file:{name}", *([f"commit:{commit}"] if commit else [])],
         **(extra or {}),
     }
-    yield from pen.change(f"adr:{named(name)}:{role.replace(' ', '-')}", f"{name} ({role})", fields)
+    # By what is said and not by its place: a record that says more later, or something else, brings that in.
+    said = named(approaches.total_key(approach))
+    yield from pen.change(f"adr:{named(record.source.origin)}:{role}:{said}", f"{name} ({role})", fields)
 
 
 def _after(time: str) -> str:
@@ -210,7 +219,7 @@ def _graph(records: list[Record], pen: Pen) -> dict[int, Record]:
         for words in record.superseded_by:
             later = meant(words)
             if later is None or later is record:
-                pen.tally.once("records superseded by one that isn't here", f"{record.source.name}: {words[:60]}")
+                pen.tally.once("records superseded by one that isn't here", record.source.name)
             else:
                 replaced[id(record)] = later
         for words in record.supersedes:
@@ -365,7 +374,7 @@ def _outcome(record: Record, text: str) -> None:
         record.because = record.because or _plain(text)
         return
     said = found.group(1).strip()
-    quoted = re.match(r"[\"“*_`']+(.+?)[\"”*_`']+(?=[\s,;:.–—-]|$)", said)
+    quoted = re.match(r"[\"“*_`']+(.+?)[\"”*_`']+(?=[\s,;:.–—-]|$)", said[:APPROACH_MAX])
     split = _BECAUSE.search(said)
     if quoted:
         record.chosen = _plain(quoted.group(1))

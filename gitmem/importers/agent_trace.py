@@ -47,7 +47,7 @@ def _records(path: str, pen: Pen) -> Iterator[tuple[int, object]]:
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):  # other ends of lines may stand in a text
             if line.strip():
                 try:
                     yield number, json.loads(line)
@@ -123,13 +123,13 @@ def _of_selvedge(
 def _said(file: Mapping[str, Any], tool: str) -> str:
     """Return what a record knows of a file, as a sentence: who wrote how many lines, in which conversation."""
     lines, models, urls = 0, [], []
-    for one in file.get("conversations") or ():
+    for one in _list(file.get("conversations")):
         conversation = _dict(one)
         who = _text(_dict(conversation.get("contributor")).get("model_id"))
         models += [who] if who and who not in models else []
         url = _text(conversation.get("url"))
         urls += [url] if url and url not in urls else []
-        for part in conversation.get("ranges") or ():
+        for part in _list(conversation.get("ranges")):
             first, last = _dict(part).get("start_line"), _dict(part).get("end_line")
             if isinstance(first, int) and isinstance(last, int) and last >= first:
                 lines += last - first + 1
@@ -144,3 +144,7 @@ def _text(value: object) -> str:
 
 def _dict(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -16,7 +16,7 @@ from gitmem.importers.folder import Source
 from gitmem.importers.pen import Pen
 from gitmem.importers.sql import Book, stamp
 from gitmem.importers.statements import Act
-from gitmem.importers.syntax import keyword, literal, named
+from gitmem.importers.syntax import keyword, literal, named, tree_of
 
 _CREATED = re.compile(r"^Create Date:\s*(.+)$", re.MULTILINE)
 #: Operations that change nothing that has a name of ours.
@@ -47,9 +47,8 @@ def read(files: Iterable[Source], pen: Pen, dialect: str = "") -> Iterator[Draft
 
 
 def _migration(source: Source, pen: Pen) -> tuple[str, Source, ast.Module, str] | None:
-    try:
-        tree = ast.parse(source.text)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = tree_of(source.text)
+    if tree is None:
         pen.tally.skip("files that are no Python", source.name)
         return None
     names = {

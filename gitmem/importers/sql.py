@@ -95,7 +95,7 @@ class Book:
             else:
                 self._pen.tally.skip("indexes that are dropped, on a table that isn't known", where)
                 return
-        key = (source.name, act.change, name.lower())
+        key = (source.origin, act.change, name.lower())
         count = self._counts[key] = self._counts.get(key, 0) + 1
         fields: dict[str, object] = {
             "entity_path": name,
@@ -110,7 +110,7 @@ class Book:
         if act.renamed_from:
             fields["renamed_from"] = act.renamed_from
         yield from self._pen.change(
-            f"sql:{named(source.name)}:{act.change}:{named(name.lower())}:{count}", where, fields
+            f"sql:{named(source.origin)}:{act.change}:{named(name.lower())}:{count}", where, fields
         )
 
 

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 import ast
 
+#: What a text is wrapped in without becoming another.
+_WRAPS = ("text", "f", "DDL", "quoted_name", "dedent")
+
+
+def tree_of(text: str) -> ast.Module | None:
+    """Return the syntax tree of `text`, or None where it is no Python, or nested deeper than can be read."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
 
 def keyword(call: ast.Call, name: str) -> ast.expr | None:
     """Return the value of the keyword argument `name`, or None."""
@@ -17,11 +28,16 @@ def named(node: object) -> str:
 
 def literal(node: ast.expr | None) -> str:
     """Return the text that an expression plainly is: a literal, a sum of them, `text("…")`, `op.f("…")`; else none."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.Call) and named(node.func) in ("text", "f", "DDL", "quoted_name", "dedent") and node.args:
-        return literal(node.args[0])
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = literal(node.left), literal(node.right)
-        return left + right if left and right else ""
-    return ""
+    pieces: list[str] = []
+    waiting = [node]
+    while waiting:  # not by recursion: a sum may have thousands of terms
+        one = waiting.pop()
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            pieces.append(one.value)
+        elif isinstance(one, ast.Call) and named(one.func) in _WRAPS and one.args:
+            waiting.append(one.args[0])
+        elif isinstance(one, ast.BinOp) and isinstance(one.op, ast.Add):
+            waiting += (one.right, one.left)
+        else:
+            return ""
+    return "".join(pieces)

@@ -1,0 +1,219 @@
+"""What a hostile, broken or odd source does to an importer: it is counted, in bounded time, and lifts nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+COLUMNS = "id timestamp entity_type entity_path change_type reasoning supersedes".split()
+
+
+@pytest.fixture
+def repo(make_repo):
+    return make_repo()
+
+
+def write(repo: Path, name: str, text: str) -> None:
+    path = repo / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+
+
+def commit(git, repo: Path, date: str = "2021-05-06T07:08:09Z") -> None:
+    git("add", "-A", cwd=repo)
+    env = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+    git("commit", "-q", "-m", "Add files", cwd=repo, env=env)
+
+
+def reasons(done: dict) -> dict[str, int]:
+    return {one["reason"]: one["count"] for one in done["skipped"]}
+
+
+def selvedge(path: Path, *rows: tuple[str, ...]) -> None:
+    db = sqlite3.connect(path)
+    db.execute(f"CREATE TABLE IF NOT EXISTS events ({', '.join(COLUMNS)})")
+    db.executemany(f"INSERT INTO events VALUES ({', '.join('?' * len(COLUMNS))})", rows)
+    db.commit()
+    db.close()
+
+
+def test_an_import_lifts_nothing_that_a_person_ratified(repo, cli):
+    store = repo / "selvedge.db"
+    time = "2026-01-01T00:00:0{}.000000Z"
+    for number, name in enumerate(("users.card_token", "users.pan")):
+        selvedge(store, (f"r{number}", time.format(number), "column", name, "reject", "Keep it elsewhere.", ""))
+    cli("import", "selvedge", str(store), cwd=repo)
+    event = cli("log", "users.card_token", "--json", cwd=repo).json["events"][0]
+    cli("ratify", event["id"], "-r", "Yes.", tty=True, cwd=repo)
+    for number, name in enumerate(("users.card_token", "users.pan")):
+        selvedge(store, (f"s{number}", time.format(5), "column", name, "supersede", "It is fine now.", f"r{number}"))
+        selvedge(store, (f"a{number}", time.format(6), "column", name, "add", "Put it back.", ""))
+    done = cli("import", "selvedge", str(store), "--json", cwd=repo).json
+    verdicts = {
+        name: cli("status", name, "--json", cwd=repo).json["decisions"][0]["verdict"]
+        for name in ("users.card_token", "users.pan")
+    }
+    # The one that nobody ratified is history, of which the newer wins.
+    assert verdicts["users.pan"] == "active"
+    assert verdicts["users.card_token"] in ("rejected", "contested")
+    (refused,) = [one for one in done["skipped"] if one["reason"].startswith("refused")]
+    assert refused["count"] == 1 and "ratified" in refused["reason"]
+
+
+def test_a_repository_without_a_commit_imports_files(make_repo, cli):
+    fresh = make_repo("empty")
+    write(fresh, "m/001.sql", "CREATE TABLE users (id int);\n")
+    done = cli("import", "sql", "m", "--json", cwd=fresh).json
+    assert done["appended"] == 2
+
+
+@pytest.mark.parametrize(
+    "conversations", [5, "x", [7], [{"ranges": 7}], [{"ranges": [7]}], [{"contributor": 3, "url": 4}], {"a": 1}]
+)
+def test_a_trace_of_the_wrong_shape_is_read_as_far_as_it_goes(repo, cli, conversations):
+    record = {
+        "version": "0.1.0",
+        "id": "x",
+        "timestamp": "2025-01-01T00:00:00Z",
+        "files": [{"path": "a.py", "conversations": conversations}, 3],
+    }
+    write(repo, "t.json", json.dumps(record))
+    done = cli("import", "agent-trace", "t.json", "--json", cwd=repo).json
+    assert done["appended"] == 1 and reasons(done) == {"files without a path": 1}
+
+
+def test_a_line_separator_inside_of_a_text_ends_no_record(repo, cli):
+    records = [
+        {"id": str(number), "timestamp": "2025-01-01T00:00:00Z", "files": [{"path": f"{number}.py"}],
+         "metadata": {"note": "one\u2028two\x85three"}}
+        for number in (1, 2)
+    ]  # fmt: skip
+    write(repo, "t.ndjson", "".join(json.dumps(one, ensure_ascii=False) + "\r\n" for one in records))
+    done = cli("import", "agent-trace", "t.ndjson", "--json", cwd=repo).json
+    assert done["appended"] == 2 and done["skipped"] == []
+
+
+@pytest.mark.parametrize("kind", ["alembic", "django"])
+def test_python_too_deep_to_read_is_counted_and_the_next_file_read(repo, cli, git, kind):
+    head = 'revision = "1"\n'
+    write(repo, "shop/migrations/0001_minus.py", f"{head}x = {'-' * 60_000}1\n")
+    write(repo, "shop/migrations/0002_dots.py", f"{head}x = a{'.b' * 90_000}\n")
+    deep = " + ".join(['"a"'] * 3000)
+    write(
+        repo,
+        "shop/migrations/0003_sum.py",
+        f"{head}def upgrade():\n    op.execute({deep})\n\n"
+        f"class Migration:\n    operations = [migrations.RunSQL({deep})]\n",
+    )
+    write(
+        repo,
+        "shop/migrations/0004_sound.py",
+        f'{head}def upgrade():\n    op.execute("CREATE TABLE t (a int)")\n\n'
+        'class Migration:\n    operations = [migrations.RunSQL("CREATE TABLE t (a int)")]\n',
+    )
+    commit(git, repo)
+    done = cli("import", kind, ".", "--json", cwd=repo).json
+    assert done["appended"] == 2
+    assert sum(reasons(done).values()) >= 2 and reasons(done)["files that are no Python"] >= 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Chosen option: " + "." * 200_000,
+        "Chosen option: x" + " ,;" * 70_000 + "y",
+        "[" * 100_000,
+        "[a](" * 50_000,
+        "* " + "[" * 100_000,
+        "_" * 100_000 + "a",
+        "> " * 20_000 + "x",
+    ],
+    ids=["dots", "blanks", "brackets", "links", "items", "emphasis", "quotes"],
+)
+def test_a_record_of_hostile_marks_is_read_in_bounded_time(repo, cli, git, text):
+    write(
+        repo,
+        "adr/1.md",
+        f"# Use it\n\n## Status\n\nAccepted\n\n## Considered Options\n\n* x\n\n## Decision\n\n{text}\n",
+    )
+    write(repo, "adr/2.md", "# Sound\n\n## Status\n\nAccepted\n\n## Decision\n\nChosen option: it, because it works.\n")
+    commit(git, repo)
+    done = cli("import", "adr", "adr", "--json", cwd=repo, timeout_s=20).json
+    found = cli("log", "adr/2.md", "--json", cwd=repo).json["events"]
+    assert done["read"]["files"] == 2 and [one["reasoning"] for one in found] == ["it works."]
+
+
+def test_what_is_no_plain_file_is_counted_and_not_waited_for(repo, cli):
+    os.mkdir(repo / "m")
+    os.mkfifo(repo / "m" / "001.sql")
+    os.symlink("/dev/zero", repo / "m" / "002.sql")
+    write(repo, "m/003.sql", "CREATE TABLE users (id int);\n")
+    os.symlink("003.sql", repo / "m" / "004.sql")
+    done = cli("import", "sql", "m", "--json", cwd=repo, timeout_s=20).json
+    assert done["appended"] == 2
+    assert reasons(done)["files that are no plain files"] == 2
+
+
+def test_what_a_record_says_is_not_told_where_it_can_not_be_followed(repo, cli, git):
+    write(repo, "adr/1.md", "# B\n\n## Status\n\nSuperseded by \x1b[2J password=hunter2hunter2 nowhere\n")
+    commit(git, repo)
+    done = cli("import", "adr", "adr", cwd=repo)
+    assert "adr/1.md" in done.stdout + done.stderr and "hunter2" not in done.stdout + done.stderr
+
+
+def test_a_record_that_is_rejected_later_or_gets_more_options_brings_that_in(repo, cli, git):
+    record = "# Use X\n\n## Status\n\n{}\n\n## Considered Options\n\n* {}\n* Y\n\n## Decision\n\nChosen option: X.\n"
+    write(repo, "adr/1.md", record.format("Accepted", "Z"))
+    commit(git, repo)
+    assert cli("import", "adr", "adr", "--json", cwd=repo).json["appended"] == 3
+    assert cli("import", "adr", "adr", "--json", cwd=repo).json["appended"] == 0
+    write(repo, "adr/1.md", record.format("Accepted", "W\n* Z"))  # the second option is now the first, the third new
+    assert cli("import", "adr", "adr", "--json", cwd=repo).json["appended"] == 1
+    write(repo, "adr/1.md", record.format("Rejected", "W\n* Z"))
+    cli("import", "adr", "adr", cwd=repo)
+    found = {one["approach"]: one["verdict"] for one in cli("status", "adr/1.md", "--json", cwd=repo).json["decisions"]}
+    assert found == {"X": "rejected", "Y": "rejected", "Z": "rejected", "W": "rejected"}
+
+
+def test_a_folder_that_was_moved_brings_nothing_again(repo, cli, git):
+    write(repo, "m/001.sql", "CREATE TABLE users (id int, card_token text);\n")
+    write(repo, "docs/adr/1.md", "# Use it\n\n## Status\n\nAccepted\n")
+    commit(git, repo)
+    cli("import", "sql", "m", cwd=repo)
+    cli("import", "adr", "docs/adr", cwd=repo)
+    cli("reject", "users.card_token", "--whole", "-r", "Tokens leak.", tty=True, cwd=repo)
+    os.makedirs(repo / "db")
+    git("mv", "m", "db/migrations", cwd=repo)
+    git("mv", "docs/adr", "decisions", cwd=repo)
+    commit(git, repo, "2030-01-01T00:00:00Z")
+    write(repo, "db/migrations/002.sql", "CREATE TABLE orders (id int);\n")
+    commit(git, repo, "2030-02-01T00:00:00Z")
+    done = cli("import", "sql", "db", "--json", cwd=repo).json
+    assert (done["appended"], done["known"]) == (2, 3)  # the new file, and the one that was moved
+    assert cli("import", "adr", "decisions", "--json", cwd=repo).json["appended"] == 0
+    status = cli("status", "users.card_token", "--json", cwd=repo).json["decisions"]
+    assert {one["verdict"] for one in status} == {"rejected"}
+
+
+def test_a_folder_outside_of_the_repository_goes_by_one_name_however_it_is_typed(repo, cli, tmp_path):
+    other = tmp_path / "elsewhere" / "db"
+    write(other, "001.sql", "CREATE TABLE users (id int);\n")
+    assert cli("import", "sql", str(other), "--json", cwd=repo).json["appended"] == 2
+    typed = os.path.relpath(other, repo)
+    assert cli("import", "sql", typed, "--json", cwd=repo).json["appended"] == 0
+    event = cli("log", "users", "--json", cwd=repo).json["events"][-1]
+    assert str(tmp_path) not in json.dumps(event)
+
+
+def test_a_column_belongs_to_the_component_of_its_migration(repo, cli, git):
+    write(repo, ".decisions.toml", '[components]\nbilling = "services/billing"\nshop = "services/shop"\n')
+    for name in ("billing", "shop"):
+        write(repo, f"services/{name}/001.sql", "CREATE TABLE users (id int);\n")
+    commit(git, repo)
+    cli("import", "sql", "services", cwd=repo)
+    events = cli("log", "users", "--json", "--all-scopes", cwd=repo).json["events"]
+    assert {one["scope"] for one in events} == {"services/billing", "services/shop"}
