@@ -111,13 +111,10 @@ def _remember(kept: Activity, reader: Reader, ruling: Ruling, used: dict[str, st
 
 def _name_of(call: Call, reader: Reader) -> tuple[str, int]:
     """Return what names this very call, and for how many seconds the same again is the same call."""
-    said: tuple[str, ...]
-    if call.call_id:
-        said = (reader.key, call.call_id)
-        within_s = activity.TWICE_S
-    else:
-        said = (reader.key, *(repr((e.path, e.content, e.pairs, e.is_deletion, e.moved_from)) for e in call.edits))
-        within_s = activity.TWICE_UNNAMED_S
+    # What it edits too: some clients count their calls anew in each turn, and an answer is about what was asked.
+    edits = [repr((e.path, e.content, e.pairs, e.is_deletion, e.moved_from)) for e in call.edits]
+    said = (reader.key, call.call_id, *edits)
+    within_s = activity.TWICE_S if call.call_id else activity.TWICE_UNNAMED_S
     return digests.sha256("\0".join(said).encode("utf-8", "surrogatepass")).hexdigest(), within_s
 
 
@@ -191,8 +188,12 @@ class Finder:
             known = [one for one in self._closings.standings(name) if is_seen(scope, one[0])[1]]
             live = any(verdict in ("active", "reopened") for _, verdict, _, _ in known)
             closed = False
+            former = addition.came_along(name)
+            along = {closing.event.id for closing, _ in self._closings.on(former)} if former else ()
             for closing, by in self._closings.on(name):
                 closed = True
+                if closing.event.id in along:
+                    continue  # it stood under its former name, closed as it was
                 why = f"brings in the {told}"
                 holds = True
                 if by != entity_key(name) and by in entities.parents(entity_key(name)):

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gitmem.core.calls import Call, Edit
+    from gitmem.core.calls import Call
 
 #: A larger file is not looked at, in bytes.
 FILE_MAX = 8 << 20
@@ -29,7 +29,33 @@ class Look:
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
-        self.changed: list[Addition] = []
+        self._changed: dict[str, Addition] = {}
+
+    @property
+    def changed(self) -> list[Addition]:
+        return list(self._changed.values())
+
+    def take(self, files: _Files, whole: str, source: str, after: str | None) -> None:
+        """Take in that the file `whole` becomes `after` (None: it goes), moved from `source` where that isn't empty.
+
+        Of several edits of one file the last text counts, against what is on the disk.
+        """
+        path = inside(self.repository, whole)
+        if not path:
+            return
+        earlier = self._changed.pop(path, None)
+        # What comes from elsewhere is all new here: nobody looked at it when it was written.
+        came = inside(self.repository, source) if source else ""
+        moved_from, before = earlier.moved_from if earlier else "", files.was(whole)
+        if came:
+            passed = self._changed.pop(came, None)  # it was edited before it was moved
+            moved_from = (passed.moved_from if passed else "") or came
+        if moved_from:
+            before = files.was(os.path.join(self.repository.work_tree or "", moved_from))
+        if after is None or (after == before and not moved_from):
+            return
+        is_new = not os.path.lexists(whole)
+        self._changed[path] = Addition(path, before, after, is_new=is_new, moved_from=moved_from)
 
     @property
     def is_nothing(self) -> bool:
@@ -51,19 +77,44 @@ def looks(call: Call) -> list[Look]:
     """Return what the edits of a call change, by repository; what lies in none is passed over."""
     found: dict[str, Look] = {}
     by_place: dict[str, Look | None] = {}
+    files = _Files()
     for edit in call.edits:
         if not is_path(edit.path) or not is_path(edit.moved_from):
             continue
         whole = whole_path(edit.path, call.cwd)
-        place = _there(os.path.dirname(whole))
+        source = whole_path(edit.moved_from, call.cwd) if edit.moved_from else ""
+        place = _there(os.path.dirname(os.path.realpath(whole) if os.path.islink(whole) else whole))
         if place not in by_place:
             repository = _repository(place)
             by_place[place] = found.setdefault(repository.git_dir, Look(repository)) if repository else None
         look = by_place[place]
-        addition = _addition(look.repository, edit, whole, call.cwd) if look else None
-        if look is not None and addition is not None:
-            look.changed.append(addition)
+        after = edit.after(files.now(source or whole))
+        after = None if after is None else additions.whole(after)
+        if source:
+            files.put(source, None)
+        files.put(whole, after)
+        if look is not None:
+            look.take(files, whole, source, after)
     return list(found.values())
+
+
+class _Files:
+    """What files hold, each read once: on the disk, and after the earlier edits of the call."""
+
+    def __init__(self) -> None:
+        self._was: dict[str, str | None] = {}
+        self._now: dict[str, str | None] = {}
+
+    def was(self, whole: str) -> str | None:
+        if whole not in self._was:
+            self._was[whole] = _text_of(whole)
+        return self._was[whole]
+
+    def now(self, whole: str) -> str | None:
+        return self._now[whole] if whole in self._now else self.was(whole)
+
+    def put(self, whole: str, text: str | None) -> None:
+        self._now[whole] = text
 
 
 def is_path(text: str) -> bool:
@@ -101,18 +152,6 @@ def _is_known(glance: Glance, changed: Sequence[Addition]) -> bool:
     return bool(glance.worth_asking([name for one in changed for name, _, _ in one.entered()]))
 
 
-def _addition(repository: Repository, edit: Edit, whole: str, cwd: str) -> Addition | None:
-    """Return what an edit adds to its file; None where it can bring nothing in."""
-    path = "" if edit.is_deletion else inside(repository, whole)
-    if not path:
-        return None
-    before = _text_of(whole_path(edit.moved_from, cwd) if edit.moved_from else whole)
-    after = edit.after(before)
-    if after is None or (after == before and not edit.moved_from):
-        return None
-    return Addition(path, before, additions.whole(after), is_new=not os.path.lexists(whole))
-
-
 def whole_path(path: str, cwd: str) -> str:
     """Return the absolute path of an edit's `path`."""
     return os.path.abspath(os.path.join(cwd, path) if cwd else path)
@@ -125,6 +164,8 @@ def inside(repository: Repository, whole: str) -> str:
         return ""
     folder, name = os.path.split(whole)
     path = below(os.path.join(os.path.realpath(folder), name), top)
+    if os.path.islink(whole):
+        path = below(os.path.realpath(whole), top)  # who writes to a link writes to the file that it leads to
     if path == ".git" or path.startswith(".git/"):
         return ""
     return additions.whole(path.replace(os.sep, "/"))

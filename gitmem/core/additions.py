@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Entered = tuple[str, str, int]
 
 #: More names than this, of one edit, are a move or an import of code.
-NAMES_MAX = 2000
+NAMES_MAX = 5000
 
 
 class Addition:
@@ -29,12 +29,14 @@ class Addition:
     after   the text that it gets (None: the file goes)
     lines   (number from 1, text) of each line of `after` that was nowhere in `before`
     is_new  there was no file at this path
+    moved_from  of a moved file, the path that it had; else empty
     """
 
-    __slots__ = ("_entered", "after", "before", "is_new", "lines", "path")
+    __slots__ = ("_entered", "after", "before", "is_new", "lines", "moved_from", "path")
 
-    def __init__(self, path: str, before: str | None, after: str | None, *, is_new: bool) -> None:
+    def __init__(self, path: str, before: str | None, after: str | None, *, is_new: bool, moved_from: str = "") -> None:
         self.path = path
+        self.moved_from = moved_from
         self.before = before
         self.after = after
         self.is_new = is_new
@@ -49,11 +51,36 @@ class Addition:
         if self._entered is None:
             from gitmem.core import entering
 
-            found = (read or entering.found)(self.path, self.before, self.after)[:NAMES_MAX]
+            reads = read or entering.found
+            before = self.before
+            if self.moved_from and not entering.is_read_alike(self.moved_from, self.path):
+                before = ""  # what was only text there names things here
+            found = reads(self.path, before, self.after)[:NAMES_MAX]
             self._entered = [(str(one.name), str(one.entity_type), int(one.line)) for one in found]
+            if self.moved_from:
+                self._entered += self._symbols(reads(self.path, "", self.after))
             if self.is_new and self.before is not None:  # moved here
                 self._entered.insert(0, (self.path, "file", 0))
         return self._entered
+
+    def _symbols(self, everything: list[Entering]) -> list[Entered]:
+        """Return the symbols that a moved file brings along, and the former names of those that are new in it."""
+        had = {name.lower() for name, _, _ in self._entered or ()}
+        found: list[Entered] = []
+        for one in everything[:NAMES_MAX]:
+            if not one.name.startswith(self.path + "::"):
+                continue
+            is_new = one.name.lower() in had
+            name = self.moved_from + one.name[len(self.path) :] if is_new else one.name
+            found.append((str(name), str(one.entity_type), int(one.line)))
+        return found
+
+    def came_along(self, name: str) -> str:
+        """Return the name that a symbol had before its file was moved with it; "" for what didn't come so."""
+        if not self.moved_from or not name.startswith(self.path + "::"):
+            return ""
+        former = self.moved_from + name[len(self.path) :]
+        return "" if any(each == former for each, _, _ in self._entered or ()) else former
 
     def forget_texts(self) -> Addition:
         """Keep what the change brings in, and not the texts that it was found by; return itself."""

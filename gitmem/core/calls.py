@@ -6,7 +6,7 @@ and the digest know nothing of either. Plain classes, because a hook pays for ev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 #: What a call is about: an edit that is about to be made, a tool call that was made, the start of a session (or its
 #: going on after compaction), a compaction to come, anything else.
@@ -25,9 +25,10 @@ class Edit:
     pairs        (old, new, everywhere): texts that are replaced, in this order; an empty `old` adds at the end
     is_deletion  the file goes
     moved_from   the path that it had, where the edit also moves it; else empty
+    places       of some of `pairs`, by their number from 0: where in the file they are (see `landing.landed`)
     """
 
-    __slots__ = ("content", "is_deletion", "moved_from", "pairs", "path")
+    __slots__ = ("content", "is_deletion", "moved_from", "pairs", "path", "places")
 
     def __init__(
         self,
@@ -37,8 +38,10 @@ class Edit:
         pairs: Sequence[tuple[str, str, bool]] = (),
         is_deletion: bool = False,
         moved_from: str = "",
+        places: Mapping[int, int | str] | None = None,
     ) -> None:
         self.path = path
+        self.places = places or {}
         self.content = content
         self.pairs = pairs
         self.is_deletion = is_deletion
@@ -47,19 +50,30 @@ class Edit:
     def after(self, before: str | None) -> str | None:
         """Return the text of the file once the edit is made, from the text `before` (None: no such file).
 
-        An old text that isn't there (the client will refuse the edit, or normalises more than we do) counts as
-        added to: better to look at lines that never come than to miss some that do.
+        An old text that isn't there letter by letter is looked for as lenient clients do (`landing`). Where it isn't
+        there at all (the client will refuse the edit, or normalises more than we do), the new one is added at the end:
+        better to look at lines that never come than to miss some that do.
         """
         if self.is_deletion:
             return None
         if self.content is not None:
             return self.content
         text = before or ""
-        for old, new, everywhere in self.pairs:
-            if old and old in text:
+        for number, (old, new, everywhere) in enumerate(self.pairs):
+            place = self.places.get(number, "")
+            if old and old in text and (place == "" or text.count(old) == 1):
                 text = text.replace(old, new) if everywhere else text.replace(old, new, 1)
-            else:
-                text = f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{new}"
+                continue
+            done = None
+            if text and (old or place != ""):
+                from gitmem.core import landing  # here: most edits fit as they are
+
+                done = landing.landed(text, old, new, place)
+            # What is only added below an anchor is put there by some clients and at the end by others.
+            if done is None or (not old and isinstance(place, str)):
+                text = done or text
+                done = f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{new}"
+            text = done
         return text
 
 

@@ -126,7 +126,7 @@ def _read(repository: Repository, entries: list[_Entry]) -> Iterator[Addition]:
             continue  # not all here (a partial clone), or too large
         before = "\n".join(texts[oid] for oid in had) if had else None
         is_new = not had or (source != path and not other)
-        yield Addition(path, before, texts[new], is_new=is_new)
+        yield Addition(path, before, texts[new], is_new=is_new, moved_from=source if source != path else "")
 
 
 def _texts(repository: Repository, oids: list[str]) -> dict[str, str]:

@@ -19,8 +19,10 @@ from collections.abc import Callable
 from gitmem.core import entities
 from gitmem.core.entering.found import Found
 
-#: Of a longer text only the first so many characters are read.
+#: Of a longer text only so many characters are read.
 TEXT_MAX = 1_000_000
+#: So many characters before the first change say what it belongs to.
+LEAD = 200_000
 #: More names than this are not told of one edit.
 ENTERING_MAX = 5_000
 
@@ -53,7 +55,8 @@ def found(path: str, before: str | None, after: str | None) -> list[Entering]:
     - a route: as written below `api/`, with the prefix of its router, and with its parameters as `{id}`, `:id`, `<id>`
     - a method: `a.py::Class.method` and `a.py::Class::method`
 
-    Of a text longer than TEXT_MAX only the beginning is read, and at most ENTERING_MAX names are told.
+    Of a longer text only TEXT_MAX characters are read, from LEAD before the first change on; at most ENTERING_MAX names
+    are told. A notebook is read as the code of its cells; its lines have no numbers (0).
     """
     if after is None or after == before:
         return []
@@ -62,7 +65,12 @@ def found(path: str, before: str | None, after: str | None) -> list[Entering]:
         _tell(told, [path], "file", 1)
     readers = _readers(path)
     if readers:
-        text, old = after[:TEXT_MAX], (before or "")[:TEXT_MAX]
+        is_notebook = path[-6:].lower() == ".ipynb"
+        if is_notebook:
+            from gitmem.core.entering import notebook
+
+            before, after = notebook.code(before or ""), notebook.code(after)
+        old, text, skipped = _window((before or "").removeprefix("\ufeff"), after.removeprefix("\ufeff"))
         now = Found(old, text)
         for reader in readers:
             reader(path, text, now)
@@ -75,8 +83,19 @@ def found(path: str, before: str | None, after: str | None) -> list[Entering]:
             known = {name.lower() for one in then.forward() for name in one.names}
             new = [one for one in new if one.names[0].lower() not in known]
         for one in sorted(new, key=lambda one: one.at):
-            _tell(told, one.names, one.entity_type, now.line(one.at))
+            _tell(told, one.names, one.entity_type, 0 if is_notebook else now.line(one.at) + skipped)
     return list(told.values())
+
+
+def _window(old: str, text: str) -> tuple[str, str, int]:
+    """Return what is read of two texts, and how many lines before it are not."""
+    if len(text) <= TEXT_MAX and len(old) <= TEXT_MAX:
+        return old, text, 0
+    from gitmem.core.entering.found import common
+
+    begin = max(0, common(old, text, min(len(old), len(text))) - LEAD)
+    begin = text.rfind("\n", 0, begin) + 1
+    return old[begin : begin + TEXT_MAX], text[begin : begin + TEXT_MAX], text.count("\n", 0, begin)
 
 
 def _tell(told: dict[str, Entering], names: list[str], entity_type: str, line: int) -> None:
@@ -117,7 +136,7 @@ def _readers(path: str) -> list[Reader]:
         from gitmem.core.entering import sql
 
         found.append(sql.read)
-    elif suffix in ("py", "pyi", "pyw"):
+    elif suffix in ("py", "pyi", "pyw", "ipynb"):
         from gitmem.core.entering import python
 
         found.append(python.read)
@@ -154,6 +173,11 @@ def _readers(path: str) -> list[Reader]:
 
         found.append(settings.read)
     return found
+
+
+def is_read_alike(path: str, other: str) -> bool:
+    """Say whether two files are read by the same readers."""
+    return path.rpartition(".")[2] == other.rpartition(".")[2] or _readers(path) == _readers(other)
 
 
 def _is_requirements(path: str, name: str, suffix: str) -> bool:

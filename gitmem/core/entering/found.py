@@ -97,7 +97,7 @@ class Found:
         """Return where the first changed line of the text begins and where the last one ends."""
         old, new = self._before, self._text
         shorter = min(len(old), len(new))
-        start = new.rfind("\n", 0, _common(old, new, shorter)) + 1
+        start = new.rfind("\n", 0, common(old, new, shorter)) + 1
         # The end that both share must not reach into the beginning that they share.
         tail = _common_end(old, new, shorter - min(start, shorter))
         end, old_end = len(new) - tail, len(old) - tail
@@ -118,7 +118,7 @@ class Found:
         return {number for number, line in enumerate(new, 1) if counts[line] < 0}
 
 
-def _common(a: str, b: str, longest: int) -> int:
+def common(a: str, b: str, longest: int) -> int:
     """Return how many characters two texts share at their beginning."""
     if a[:longest] == b[:longest]:
         return longest

@@ -127,7 +127,7 @@ def _plain(name: str, given: Mapping[str, Any]) -> list[Edit]:
     plain = paths.plain(path)
     pairs = _own_pairs(name, given)
     if pairs:
-        return [Edit(plain, pairs=pairs)]
+        return [Edit(plain, pairs=pairs, places=_places(given, pairs))]
     for key in CONTENT:
         content = given.get(key)
         if isinstance(content, str):
@@ -158,6 +158,12 @@ def _own_pairs(name: str, given: Mapping[str, Any]) -> list[Pair]:
         return [("", added, False)] if added else []
     pair = _pair(given)
     return [pair] if pair is not None else []
+
+
+def _places(given: Mapping[str, Any], pairs: list[Pair]) -> dict[int, int | str]:
+    """Return the line that something is added after, where the input says it."""
+    line = next((given[key] for key in INSERT_AT if isinstance(given.get(key), int)), None)
+    return {0: line} if line is not None and line >= 0 and len(pairs) == 1 and not pairs[0][0] else {}
 
 
 def _items(given: Mapping[str, Any], path: str) -> Iterator[tuple[Mapping[str, Any], str]]:

@@ -1,7 +1,6 @@
 """The text of a patch to edits: the `*** Begin Patch` form of apply_patch, unified diffs, and SEARCH/REPLACE blocks.
 
-Only what an edit adds and takes away is read. Whether the patch fits is the client's to find out, and line numbers
-and the `@@` anchors are not looked at: a text is replaced where it first stands.
+Only what an edit adds and takes away is read, and what says where. Whether the patch fits is the client's to find out.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def _begun(text: str) -> list[Edit]:
             begin = at
             while at < len(lines) and not _is_header(lines[at]):
                 at += 1
-            edits.append(Edit(path, pairs=list(_hunks(lines[begin:at])), moved_from=moved_from))
+            edits.append(_edit(path, lines[begin:at], moved_from))
     return edits
 
 
@@ -73,15 +72,24 @@ def _is_header(line: str) -> bool:
     return line.startswith(("*** Add", "*** Update", "*** Delete", "*** End Patch", BEGIN))
 
 
-def _hunks(lines: list[str]) -> Iterator[Pair]:
-    """Yield what each hunk replaces: its context and what it takes away, by its context and what it adds."""
+def _edit(path: str, lines: list[str], moved_from: str) -> Edit:
+    found = list(_hunks(lines))
+    places = {number: place for number, (_, place) in enumerate(found) if place}
+    return Edit(path, pairs=[pair for pair, _ in found], places=places, moved_from=moved_from)
+
+
+def _hunks(lines: list[str]) -> Iterator[tuple[Pair, int | str]]:
+    """Yield what each hunk replaces: its context and what it takes away, by its context and what it adds; and where."""
     old: list[str] = []
     new: list[str] = []
     changed = ends = False
+    anchors: list[str] = []
     for line in [*lines, "@@"]:
         if line.startswith("@@"):
             if changed:
-                yield _pair(old, new, ends)
+                yield _pair(old, new, ends), _place(anchors)
+                anchors = []
+            anchors.append(line)
             old, new, changed, ends = [], [], False, False
         elif line.startswith(LAST):
             ends = True
@@ -95,6 +103,16 @@ def _hunks(lines: list[str]) -> Iterator[Pair]:
             # Models forget the space before an empty line of context.
             old.append(line[1:])
             new.append(line[1:])
+
+
+def _place(anchors: list[str]) -> int | str:
+    """Return the line that a header `@@ -3,4 +3,5 @@` names, or the lines before the hunk that apply_patch names."""
+    header = anchors[-1] if anchors else ""
+    if header.startswith("@@ -") and "@@" in header[3:]:
+        number = header[4:].split(",")[0].split(" ")[0]
+        return int(number) if number.isascii() and number.isdigit() and len(number) < 9 else ""
+    # Some end them with the sign that they begin with.
+    return "\n".join(filter(None, (anchor[2:].strip().removesuffix("@@").strip() for anchor in anchors)))
 
 
 def _pair(old: list[str], new: list[str], ends: bool) -> Pair:
@@ -116,7 +134,7 @@ def _unified(text: str) -> list[Edit]:
     def close() -> None:
         if path and path != "/dev/null":
             moved = before if before not in ("", path, "/dev/null") else ""
-            edits.append(Edit(paths.plain(path), pairs=list(_hunks(hunk)), moved_from=paths.plain(moved)))
+            edits.append(_edit(paths.plain(path), hunk, paths.plain(moved)))
         elif path and before:
             edits.append(Edit(paths.plain(before), is_deletion=True))
 
@@ -131,7 +149,7 @@ def _unified(text: str) -> list[Edit]:
         elif line.startswith("+++ "):
             path = _side(line)
         elif line.startswith("@@"):
-            hunk.append("@@")
+            hunk.append(line)
             left, right = _counts(line)
         elif hunk and line[:1] in ("+", "-", " "):
             hunk.append(line)  # a hunk whose header counted wrong, or not at all
