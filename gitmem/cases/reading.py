@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from gitmem.cases.results import Asserted, Changesets, Listing, Shown, Stale, Standing
 from gitmem.cases.typed import counted, number_of
-from gitmem.core import dates, ids, vocabulary
+from gitmem.core import dates, entities, ids, vocabulary
 from gitmem.core.lineages import entity_key
 from gitmem.core.query import Query
 from gitmem.errors import NoLog
@@ -95,9 +95,8 @@ def status(
         for decision in decisions:
             counts[decision.verdict] = counts.get(decision.verdict, 0) + 1
     decisions.sort(key=_worst_first)
-    reverted = _reverted(cache, decisions)
     commits = [commit for decision in decisions for commit in decision.commits]
-    in_head = _in_head(desk, [*commits, *(by for taken in reverted.values() for by in taken.values())])
+    deciding = [] if cache.counted[0] else [decision.standing for decision in decisions if decision.standing]
     return Standing(
         name,
         decisions,
@@ -107,13 +106,8 @@ def status(
         newer=number_of(cache.meta("newer")),
         quarantined=cache.quarantined(),
         tip=cache.tip,
-        in_head=in_head,
-        reverted={
-            event: by
-            for event, taken in reverted.items()
-            for commit, by in taken.items()
-            if in_head.get(commit) and in_head.get(by)
-        },
+        in_head=_in_head(desk, commits),
+        reverted={event: by for event, (_, by) in _reverted(desk, cache, deciding).items()},
         waiting=(0, "") if name or cache.counted[0] else reviews.length(cache, scope),
     )
 
@@ -152,15 +146,24 @@ def _gone(desk: Desk, commits: Iterable[str]) -> set[str]:
     return set(asked) - here
 
 
-def _reverted(cache: Cache, decisions: Sequence[StoredDecision]) -> dict[str, dict[str, str]]:
-    """Return the commits of deciding events that later commits took back: event -> commit -> by which."""
-    if cache.counted[0] or not placing.has_reverts(cache):
+def _reverted(desk: Desk, cache: Cache, events: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return those of some events whose commits in HEAD were all taken back there: event -> (a commit, by which)."""
+    if not placing.has_reverts(cache):
         return {}
-    found = {}
-    for decision in decisions:
-        taken = placing.taken_back(placing.links_of(cache, decision.standing)) if decision.standing else {}
+    placed: dict[str, tuple[list[str], dict[str, str]]] = {}
+    for event_id in events:
+        links = placing.links_of(cache, event_id)
+        taken = placing.taken_back(links)
         if taken:
-            found[decision.standing] = taken
+            placed[event_id] = ([link.commit for link in links if link.how != placing.REVERT], taken)
+    asked = [one for commits, taken in placed.values() for one in (*commits, *taken.values())]
+    in_head = _in_head(desk, asked)
+    found = {}
+    for event_id, (commits, taken) in placed.items():
+        here = [commit for commit in commits if in_head[commit]]
+        # One that is left (it was picked once more, say) is the decision's code.
+        if here and all(in_head.get(taken.get(commit, "")) for commit in here):
+            found[event_id] = (here[-1], taken[here[-1]])
     return found
 
 
@@ -193,16 +196,51 @@ def due(desk: Desk, cache: Cache, names: list[tuple[str, str]] | None, scope: st
     from gitmem.store.libraries import Libraries
 
     found = {one.row.n: one for one in revisits.due(cache, Libraries(desk.repository), names, scope, now)}
-    if not cache.has_fingerprints():
-        return revisits.ordered(found.values())
-    from gitmem.sync import relandings
+    more = list(_without_code(desk, cache, scope, now))
+    if cache.has_fingerprints():
+        from gitmem.sync import relandings
 
-    for back in relandings.found(cache, desk.repository, scope, now):
-        event = back.row.event
+        more += relandings.found(cache, desk.repository, scope, now)
+    for one in more:
+        event = one.row.event
         if names is None or (event.scope, entity_key(event.entity_path)) in names:
-            known = found.get(back.row.n)
-            found[back.row.n] = known.with_signals(back.signals, now) if known else back
+            known = found.get(one.row.n)
+            found[one.row.n] = known.with_signals(one.signals, now) if known else one
     return revisits.ordered(found.values())
+
+
+def _without_code(desk: Desk, cache: Cache, scope: str, now: str) -> Iterable[Due]:
+    """Yield the deciding events of which HEAD took every commit back."""
+    if not placing.has_reverts(cache):
+        return
+    from gitmem.core import staleness
+    from gitmem.store.revisits import Due
+
+    rows = {
+        row.event.id: row
+        for row in listing.by_ids(cache, placing.reverted_events(cache))
+        if row.event.kind == "change" and row.is_shown and entities.sees(scope, row.event.scope)
+    }
+    names = {(row.event.scope, entity_key(row.event.entity_path)) for row in rows.values()}
+    deciding = {decision.standing for decision in cache.decisions_of(sorted(names))}
+    found = _reverted(desk, cache, [event_id for event_id in rows if event_id in deciding])
+    times = _times(desk, {by for _, by in found.values()})
+    for event_id, (commit, by) in found.items():
+        when = dates.of_seconds(times[by]) if by in times else ""
+        on = f" on {when[:10]}" if when else ""
+        why = f"its commit {commit[:10]} was reverted by {by[:10]}{on}, and nothing recorded since says what that means"
+        signal = staleness.Signal(staleness.REVERTED, why, since=when, commit=by)
+        yield Due(rows[event_id], [signal], now)
+
+
+def _times(desk: Desk, commits: Iterable[str]) -> dict[str, int]:
+    """Return the times of some commits, in seconds."""
+    asked = "".join(f"{commit}\n" for commit in sorted(commits)).encode()
+    if not asked:
+        return {}
+    result = desk.repository.try_git("rev-list", "--no-walk", "--timestamp", "--stdin", input=asked, env=git.RAW)
+    pairs = [line.split() for line in result.out.decode("ascii", "replace").splitlines()]
+    return {oid: int(time) for time, oid in pairs}
 
 
 def changeset(desk: Desk, changeset_id: str | None = None, query: Query | None = None) -> Listing | Changesets:

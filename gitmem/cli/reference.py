@@ -88,9 +88,9 @@ that is kept, `if_kept`: the decisions that would differ (`entity_path`, `scope`
 `trust_before`, `trust_after`); `closed_by`, `actions` (`do`, the `id` that it is done to, its `command`), `commands`.
 
 A decision of `stale`: `entity_path`, `scope`, `change_type`, `approach`, `verdict`, `trust`, `standing` (the event that
-is due), `since`, `flag` (relanded, expired, revisit_due, review_suggested, manual_review), `why`, `days_overdue`,
-`signals` (of each reason `flag`, `why`, `since`, `event`, `words`, `commit`), `reasoning`, `instead`, `revisit_after`,
-`stale_when`, `expires_when`.
+is due), `since`, `flag` (relanded, code_reverted, expired, revisit_due, review_suggested, manual_review), `why`,
+`days_overdue`, `signals` (of each reason `flag`, `why`, `since`, `event`, `words`, `commit`), `reasoning`, `instead`,
+`revisit_after`, `stale_when`, `expires_when`.
 
 A finding: `rule`, `severity` (error, warning), `commit`, `event`, `message`, `accepted_by` (the review that did, or
 null).

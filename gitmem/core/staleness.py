@@ -1,8 +1,9 @@
 """Staleness: what about a recorded decision says that it wants another look. Pure.
 
-Five signals, the strongest first:
+Six signals, the strongest first:
 
 relanded           its lines are in the code again, by a commit after it, and nothing supersedes it
+code_reverted      its commits in HEAD were all taken back by later ones, and nothing recorded says what that means
 expired            the condition `expires_when` is met: a library reached a version, something was recorded on
                    an entity, a day came
 revisit_due        `revisit_after` has passed
@@ -27,10 +28,10 @@ from gitmem.core import dates, objects, words
 from gitmem.core.events import Event
 from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING
 
-RELANDED, EXPIRED, REVISIT_DUE = "relanded", "expired", "revisit_due"
+RELANDED, REVERTED, EXPIRED, REVISIT_DUE = "relanded", "code_reverted", "expired", "revisit_due"
 REVIEW_SUGGESTED, MANUAL_REVIEW = "review_suggested", "manual_review"
 #: Strongest first.
-FLAGS = (RELANDED, EXPIRED, REVISIT_DUE, REVIEW_SUGGESTED, MANUAL_REVIEW)
+FLAGS = (RELANDED, REVERTED, EXPIRED, REVISIT_DUE, REVIEW_SUGGESTED, MANUAL_REVIEW)
 #: So many words of a `stale_when` are looked for; what follows is explanation.
 UNITS_MAX = 12
 #: Words that a later event has to share, at least.
@@ -45,7 +46,7 @@ class Signal:
     since    a time of the format: since when it is so, or "" where that can't be known
     event    the id of the later event that gave it, or ""
     words    the words that this event shares with `stale_when`
-    commit   the oid of the commit that brought it back, or ""
+    commit   the oid of the commit that brought it back, or took its code back, or ""
     """
 
     __slots__ = ("commit", "event", "flag", "since", "why", "words")

@@ -117,6 +117,13 @@ def has_reverts(cache: Cache) -> bool:
     return row is not None or (cache.found is not None and any(one.how == REVERT for one in cache.found.links()))
 
 
+def reverted_events(cache: Cache) -> list[str]:
+    """Return the ids of the events of which a commit is known to be taken back, in no order."""
+    rows = cache.db.execute("SELECT DISTINCT event FROM links WHERE how = ?", (REVERT,)).fetchall()
+    found = [one.event for one in cache.found.links() if one.how == REVERT] if cache.found else []
+    return list(dict.fromkeys([*(row[0] for row in rows), *found]))
+
+
 def taken_back(links: Iterable[Link]) -> dict[str, str]:
     """Return which of an event's commits are taken back, and by which commit: what was itself taken back doesn't count.
 

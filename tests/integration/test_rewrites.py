@@ -209,16 +209,39 @@ def test_revert_is_told_and_changes_no_verdict(world):
         one["standing"]: one for one in world.cli("status", "users", "--json", cwd=world.repo).json["decisions"]
     }
     assert decisions[world.two]["reverted_by"] == by and decisions[world.one]["reverted_by"] is None
+    (due,) = world.cli("stale", "--json", cwd=world.repo).json["decisions"]
+    assert due["flag"] == "code_reverted" and due["standing"] == world.two
+    assert due["signals"][0]["commit"] == by and world.second[:10] in due["signals"][0]["why"]
+    (item,) = [one for one in world.cli("review", "--json", cwd=world.repo).json["items"] if one["why"] == "due"]
+    assert item["event"]["id"] == world.two and item["due"]["flag"] == "code_reverted"
+    assert world.cli("stale", "users.one", "--json", cwd=world.repo).json["decisions"] == []
     assert f"[reverted by {by[:10]}]" in world.cli("show", world.two, cwd=world.repo).stdout
     untouched(world)
     # Not in HEAD, no word in status: code is per branch.
     world.run("checkout", "--quiet", "other")
     assert "was reverted" not in world.cli("status", "users", cwd=world.repo).stdout
+    assert world.cli("stale", "--json", cwd=world.repo).json["decisions"] == []
     world.run("checkout", "--quiet", "topic")
     # The revert of the revert brings it back.
     world.run("revert", "--no-edit", by)
     assert "was reverted" not in world.cli("status", "users", cwd=world.repo).stdout
     assert all(link["reverted_by"] is None for link in world.show(world.two)["links"])
+    assert world.cli("stale", "--json", cwd=world.repo).json["decisions"] == []
+
+
+def test_what_was_reverted_and_picked_once_more_or_recorded_as_reverted_is_no_news(world):
+    world.run("revert", "--no-edit", world.second)
+    before = world.oid()
+    world.run("cherry-pick", world.second)
+    assert world.hows(world.two)[world.oid()] == "cherry-pick"
+    assert "was reverted" not in world.cli("status", "users", cwd=world.repo).stdout
+    assert world.cli("stale", "--json", cwd=world.repo).json["decisions"] == []
+    world.run("reset", "--quiet", "--hard", before)
+    assert len(world.cli("stale", "--json", cwd=world.repo).json["decisions"]) == 1
+    assert (
+        world.cli("record", "users.two", "revert", "-r", "It went with its code.", cwd=world.repo, tty=True).code == 0
+    )
+    assert world.cli("stale", "--json", cwd=world.repo).json["decisions"] == []
 
 
 def test_a_revert_without_hooks_is_found_by_a_scan(world):

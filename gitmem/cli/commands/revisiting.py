@@ -20,8 +20,8 @@ def stale(
             "--flag",
             metavar="FLAG",
             show_default=False,
-            help="Only what is so flagged: relanded, expired, revisit_due, review_suggested or manual_review. "
-            "May be given more than once.",
+            help="Only what is so flagged: relanded, code_reverted, expired, revisit_due, review_suggested or "
+            "manual_review. May be given more than once.",
         ),
     ] = [],
     limit: o.Limit = None,
