@@ -59,7 +59,7 @@ def import_git(
         landings=summary.again,
         appended=appended,
         known=summary.known,
-        skipped=_skipped(summary),
+        skipped=_skipped(desk, summary),
         warnings=[*summary.warnings, *secrets.counted(hits)],
         dry_run=dry_run,
     )
@@ -81,7 +81,8 @@ def import_from(
 
     tally = Tally()
     try:
-        known: set[str] = desk.cache().sources(f"{_SOURCES.get(kind, kind)}:")
+        cache = desk.cache()
+        known = {source for name in _SOURCES.get(kind, (kind,)) for source in cache.sources(f"{name}:")}
     except NoLog:
         known = set()
     drafts = _read(desk, kind, os.path.join(desk.start, path), dialect, Pen(known, tally))
@@ -101,18 +102,26 @@ def import_from(
         tally.read,
         appended=appended,
         known=tally.known,
-        skipped=_skipped(tally),
+        skipped=_skipped(desk, tally),
         warnings=[*tally.warnings, *secrets.counted(hits)],
         dry_run=dry_run,
     )
 
 
-def _skipped(tally: Tally) -> list[tuple[str, int, list[str], bool]]:
-    return [(reason, one.count, list(one.examples), one.kept) for reason, one in tally.skipped.items()]
+def _skipped(desk: Desk, tally: Tally) -> list[tuple[str, int, list[str], bool]]:
+    """Return what was left out or changed, by reason; a name that looks like a secret is not told."""
+    from gitmem.core import secrets
+
+    own = desk.own_rules()
+
+    def told(text: str) -> str:
+        return secrets.redacted(text, secrets.scan("example", text, own))
+
+    return [(told(reason), one.count, [*map(told, one.examples)], one.kept) for reason, one in tally.skipped.items()]
 
 
 #: How the sources of an importer begin, where that is not its own name.
-_SOURCES = {"alembic": "sql", "django": "sql"}
+_SOURCES = {"alembic": ("sql",), "django": ("sql",), "agent-trace": ("agent-trace", "selvedge")}
 #: Importers of folders of files; each has `fits` and `read`.
 _OF_FOLDERS = ("sql", "alembic", "django", "adr")
 

@@ -65,16 +65,16 @@ def _changes(record: Mapping[str, Any], where: str, pen: Pen) -> Iterator[Draft]
     if _OWN in metadata:
         pen.tally.saw("records of gitmem's own")
         return
-    name = _text(record.get("id"))
+    name = _text(record.get("id")) or named(json.dumps(record, sort_keys=True))
     time = _text(record.get("timestamp"))
-    common: dict[str, object] = {"evidence": [f"agent-trace:{name or where}"]}
+    common: dict[str, object] = {"evidence": [f"agent-trace:{name}"]}
     try:
         common["valid_from"] = dates.instant(time)
     except dates.BadTime:
         pen.tally.once("times that are none, taken for now", where)
     revision = _text(_dict(record.get("vcs")).get("revision"))
     if revision:
-        common["evidence"] = [f"agent-trace:{name or where}", f"commit:{revision}"]
+        common["evidence"] = [f"agent-trace:{name}", f"commit:{revision}"]
     tool = _text(_dict(record.get("tool")).get("name"))
     if tool:
         common["agent"] = tool
@@ -95,7 +95,7 @@ def _changes(record: Mapping[str, Any], where: str, pen: Pen) -> Iterator[Draft]
             "change_type": "modify",
             "reasoning": _said(file, tool),
         }
-        yield from pen.change(f"agent-trace:{named(name or where, time)}:{named(path)}", where, fields)
+        yield from pen.change(f"agent-trace:{named(name, time)}:{named(path)}", where, fields)
 
 
 def _of_selvedge(

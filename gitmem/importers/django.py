@@ -105,8 +105,13 @@ class _App:
             self._pen.tally.skip("Python files without a migration", source.name)
             return
         self._pen.tally.saw("migrations")
+        time = source.time
         generated = _GENERATED.search(source.text)
-        time = dates.instant(generated.group(1).replace(" ", "T")) if generated else source.time
+        if generated:
+            try:
+                time = dates.instant(generated.group(1).replace(" ", "T"))
+            except dates.BadTime:
+                self._pen.tally.once("dates that are none, as old as the commit says", source.name)
         why = ast.get_docstring(tree) or _words(source.name)
         for node in operations:
             yield from self._operation(node, source, time, why)

@@ -23,6 +23,7 @@ class Pen:
         `where` is what the source is called in the tally when the change can't be held.
         """
         if source in self._sources:
+            self.tally.skip("said twice, under one name", where)
             return
         self._sources.add(source)
         try:
