@@ -13,6 +13,16 @@ import sys
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line `argv` and return its exit status; without it that of the process, which ends here."""
+    try:
+        return _main(argv)
+    except KeyboardInterrupt:  # while modules were still loading; later ones end in `cli.entry`
+        if argv is not None:
+            raise
+        os.write(2, b"error: interrupted.\n")
+        return 130
+
+
+def _main(argv: list[str] | None) -> int:
     words = sys.argv[1:] if argv is None else argv
     if words[:1] == ["hook"] and not {"--help", "-h"}.intersection(words):
         from gitmem.hooks import entry as hooks

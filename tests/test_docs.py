@@ -75,6 +75,72 @@ def test_each_command_has_help_and_a_place_in_the_documents(cli, tmp_path):
         assert name in manual.replace("\\-", "-"), f"{name} is not in the man page"
 
 
+def pages() -> list[Path]:
+    """Every page of the repository that people read."""
+    folders = [ROOT, *(ROOT / name for name in ("docs", "action", "plugin", "githooks", "tests", "changelog.d"))]
+    found = {page for folder in folders for page in folder.glob("*.md" if folder == ROOT else "**/*.md")}
+    return sorted(found)
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that a forge gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def dead(page: Path) -> list[str]:
+    """The links of a page that lead nowhere in the repository: no file, or no heading of that name in it."""
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        name, _, anchor = target.partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        place = (page.parent / name) if name else page
+        if not place.exists() or (anchor and place.suffix == ".md" and anchor not in anchors(place)):
+            found.append(target)
+    return found
+
+
+def test_no_link_between_the_documents_is_dead(tmp_path):
+    assert {str(page.relative_to(ROOT)): dead(page) for page in pages() if dead(page)} == {}
+    broken = tmp_path / "broken.md"
+    broken.write_text("# Here\n[a](#here) [b](#there) [c](gone.md) [d](broken.md#here) [e](https://example.org/x)\n")
+    assert dead(broken) == ["#there", "gone.md"]
+
+
+def test_every_page_is_in_the_list_of_documents():
+    listed = (ROOT / "docs" / "README.md").read_text("utf-8")
+    assert [page.name for page in (ROOT / "docs").glob("*.md") if f"]({page.name})" not in listed] == ["README.md"]
+
+
+def test_each_invariant_has_its_number_and_names_tests_that_exist():
+    page = (ROOT / "docs" / "invariants.md").read_text("utf-8")
+    rows = [
+        [cell.strip() for cell in row.strip("|").split(" |")] for row in re.findall(r"^(\| \d.*)$", page, re.MULTILINE)
+    ]
+    assert len({row[0] for row in rows}) == len(rows) > 40
+    tests = {path.name for path in (ROOT / "tests").rglob("*.py")}
+    for row in rows:
+        assert len(row) == 5 and row[4], row
+        for name in re.findall(r"`((?:tests/|test_)[^`]*)`", row[4]):
+            path, _, function = name.partition("::")
+            assert (ROOT / path).exists() if path.startswith("tests/") else path in tests, (row[0], name)
+            if function:
+                assert f"def {function}(" in (ROOT / path).read_text("utf-8"), (row[0], name)
+        for name in re.findall(
+            r"`((?:core|store|sync|cases|hooks|cli|mcp|importers|exporters)/[^` ]+)`", " ".join(row)
+        ):
+            assert (ROOT / "gitmem" / name).exists(), (row[0], name)
+
+
+def test_a_word_has_one_meaning_and_its_place_in_the_glossary():
+    page = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    words = [found.lower() for found in re.findall(r"^\*\*([^*]+)\*\*[^:\n]*:", page, re.MULTILINE)]
+    assert len(words) > 60 and len(set(words)) == len(words)
+    assert words == sorted(words)
+
+
 # --- the story of the README ------------------------------------------------------------------
 
 

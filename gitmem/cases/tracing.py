@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from gitmem.core import entities
 from gitmem.core.lineages import entity_key
-from gitmem.errors import NoLog
 from gitmem.store import listing, placing
 
 TYPE_CHECKING = False
@@ -55,10 +54,7 @@ def why(desk: Desk, typed: str, *, all_scopes: bool = False) -> Why:
     from gitmem.sync import trail
 
     found = trail.of(desk.repository, typed, desk.place())
-    try:
-        cache = desk.cache()
-    except NoLog:
-        return Why(found, {}, [])
+    cache = desk.cache()
     scope = desk.seen_from(all_scopes=all_scopes)
     behind: dict[str, list[Behind]] = {}
     told: set[str] = set()

@@ -126,10 +126,14 @@ def read(argv: list[str], io: Io) -> Call | int:
 def _usage(error: Any) -> Usage:
     path = error.ctx.command_path if error.ctx is not None else PROGRAM
     unknown = getattr(error, "option_name", "")
+    if unknown == "--json" and path == f"{PROGRAM} export":
+        hint = "its form is chosen by --format: `git decisions export --format json`."
+        return Usage(what=f"`{path}` has no option --json", hint=hint)
     if unknown and hasattr(error, "possibilities"):
         nearest = list(error.possibilities or ())[:1]
         what = f"`{path}` has no option {unknown}" + (f"; did you mean {nearest[0]}?" if nearest else "")
     else:
-        text = error.format_message().rstrip(".")
+        text = error.format_message().rstrip(".").replace("a valid int range", "a whole number")
+        text = text.replace("a valid integer range", "a whole number").replace("a valid integer", "a whole number")
         what = text[:1].lower() + text[1:]
     return Usage(what=what, hint=f"`{path} -h` shows what it takes.")

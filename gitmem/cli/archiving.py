@@ -91,10 +91,11 @@ def _chosen(attachments: Sequence[Attachment], wanted: str) -> Attachment:
         found = [one for one in attachments if one.sha256.startswith(wanted.lower())]
     if len(found) == 1:
         return found[0]
-    names = ", ".join(f"{one.name} ({one.sha256[: entries.SHORT]})" for one in found or attachments) or "nothing"
+    names = ", ".join(f"{one.name} ({one.sha256[: entries.SHORT]})" for one in found or attachments)
     if found:
         raise Usage(what=f"--raw: {len(found)} attachments are called {wanted}: {names}", hint="give the number.")
-    raise Usage(what=f"--raw: nothing that is attached is called {wanted}", hint=f"there is {names}.")
+    hint = f"there is {names}." if attachments else "nothing is attached to this event."
+    raise Usage(what=f"--raw: nothing that is attached is called {wanted}", hint=hint)
 
 
 def _size(number: int) -> str:

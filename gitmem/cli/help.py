@@ -73,7 +73,7 @@ def _names(names: tuple[str, ...], metavar: str) -> str:
 
 
 def with_default(text: str, default: object) -> str:
-    return f"{text} [default: {default}]" if default not in (None, False, "text") and default != [] else text
+    return f"{text} [default: {default}]" if default not in (None, False, "", "text") and default != [] else text
 
 
 def _rows(rows: Iterable[tuple[str, str]], width: int) -> Iterator[Line]:

@@ -136,7 +136,7 @@ def reason(io: Io, paragraphs: Sequence[str], file: str | None, command: str) ->
             raise Usage(what="the reasoning comes from -r or from -F, not from both", command=command)
         return io.read(file, "reasoning").strip()
     if not paragraphs:
-        raise Usage(what=f"{command} needs a reason: -r WHY, or -F FILE", command=command)
+        raise Usage(what=f"{command} needs a reason: -r WHY, or -F FILE", command=command.partition(" -")[0])
     return "\n\n".join(paragraphs)
 
 

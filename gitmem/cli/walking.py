@@ -73,6 +73,9 @@ class Walk:
             self.io.show([EMPTY])
             self._end()
             raise
+        if not self.seen:
+            self.io.show([Line(("nothing", "nothing waits for a person."))])
+            return 0
         return self._end()
 
     def _next(self) -> Item | None:

@@ -40,7 +40,11 @@ def _records(path: str, pen: Pen) -> Iterator[tuple[int, object]]:
         with open(path, "rb") as file:
             data = file.read(FILE_MAX + 1)
     except OSError as error:
-        raise Refused(field="PATH", what=f"{path[:200]!r} can't be read: {error.strerror}") from None
+        raise Refused(
+            field="PATH",
+            what=f"{path[:200]!r} can't be read: {error.strerror}",
+            hint="give a file of Agent Trace records: JSON, or one a line.",
+        ) from None
     if len(data) > FILE_MAX:
         raise Refused(field="PATH", what=f"{path[:200]!r} is larger than 256 MB")
     text = data.decode("utf-8-sig", "replace")

@@ -101,7 +101,7 @@ def _newer(place: Place, since: str | None) -> Callable[[Commit | git_trailers.S
         date = datetime.datetime.fromisoformat(since)
     except ValueError:
         what = f"--since {since!r} is neither a commit of this repository nor a date such as 2024-01-31"
-        raise Usage(what=what, command="import") from None
+        raise Usage(what=what, command="import git") from None
     if date.tzinfo is None:
         date = date.replace(tzinfo=datetime.UTC)
     first = int(date.timestamp())

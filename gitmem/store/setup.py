@@ -68,8 +68,13 @@ class FileStep(Step):
         return "\n".join(difflib.unified_diff(lines(self.before), lines(self.after), old, new, lineterm=""))
 
     def _write(self) -> str:
-        self._setup.write(self.path, self.after, is_new=self.before is None, runs=self._runs)
-        self._setup.remember(self.path, self.before, self.after)
+        # Remembered first: a file that was changed with no record of what it was couldn't get its bytes back.
+        kept = self._setup.remember(self.path, self.before, self.after)
+        try:
+            self._setup.write(self.path, self.after, is_new=self.before is None, runs=self._runs)
+        except OSError:
+            self._setup.put_record(kept)
+            raise
         return ""
 
     def _restore(self) -> str:
@@ -83,7 +88,11 @@ class Setup:
 
     def __init__(self, repository: Repository, program: Program | None = None) -> None:
         if repository.work_tree is None:
-            raise Refused(field="setup", what="a bare repository has no work tree for the files of agents' clients")
+            raise Refused(
+                field="setup",
+                what="a bare repository has no work tree for the files of agents' clients",
+                hint="run it in a clone that has one.",
+            )
         self.repository = repository
         self.top = repository.work_tree
         self._program = program or Program.running()
@@ -312,15 +321,24 @@ class Setup:
             return {}
         return kept if isinstance(kept, dict) else {}
 
-    def remember(self, path: str, before: str | None, after: str | None) -> None:
-        """Remember what a file was before all of ours, and what it is now; with `after` None, forget it."""
-        record = self._record()
+    def remember(self, path: str, before: str | None, after: str | None) -> Mapping[str, Mapping[str, str | None]]:
+        """Remember what a file was before all of ours, and what it is now; with `after` None, forget it.
+
+        Returns what was remembered of all files until then.
+        """
+        was = self._record()
+        record = dict(was)
         kept = record.pop(path, None)
         if after is not None:
             if kept is not None and before is not None and kept.get("after") == _hash(before):
                 before = kept.get("before")  # ours upon ours: what was there before stays what it was
             if before is None or OURS not in before:
                 record[path] = {"before": before, "after": _hash(after)}
+        self.put_record(record)
+        return was
+
+    def put_record(self, record: Mapping[str, Mapping[str, str | None]]) -> None:
+        """Remember this, and nothing else, of the files."""
         self.repository.make_local_dir()
         # Nobody else's to read: it holds other people's settings. ASCII: what is no UTF-8 is kept as it was read.
         _put(f"{self.repository.local_dir}/{RECORD}", json.dumps(record), mode=0o600)

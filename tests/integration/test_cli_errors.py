@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -79,14 +80,54 @@ def test_the_help_of_a_usage_error_names_the_command(cli, repo):
     assert "hint: `git decisions log -h` shows what it takes." in cli("log", "--onelin", cwd=repo).stderr
 
 
+@pytest.mark.parametrize(
+    ("args", "says", "hint"),
+    [
+        ("import git --since neverland", "--since 'neverland'", "`git decisions import git -h`"),
+        ("review --ratify-all 0123456789abcdef", "review --ratify-all needs a reason", "`git decisions review -h`"),
+        ("digest --max-bytes few", "'few' is not a whole number", "`git decisions digest -h`"),
+        ("log -n few", "'few' is not a whole number", "`git decisions log -h`"),
+    ],
+)
+def test_the_command_in_a_hint_is_one_that_can_be_typed(cli, git, repo, args, says, hint):
+    fails(cli, git, *args.split(), cwd=repo, code=2, name="Usage", says=says, hint=hint)
+    typed = cli(*args.split(), cwd=repo).stderr.partition("hint: ")[2]
+    command = re.search(r"`git decisions ([^`]+)`", typed)
+    assert command is not None and cli(*command[1].split(), cwd=repo).code == 0
+
+
+def test_export_says_which_option_its_json_has(cli, repo):
+    error = cli("export", "--json", cwd=repo).json["error"]
+    assert error["name"] == "Usage" and "`git decisions export --format json`" in error["hint"]
+    assert cli("export", "--format", "json", cwd=repo).json["schema"] == 1
+
+
+def test_a_reason_that_is_quoted_in_a_sentence_brings_no_full_stop_along(cli, repo):
+    refused = cli("record", "users.card_token", "add", "-r", "It is quick.", cwd=repo)
+    assert refused.code == 14 and "in scope of PCI DSS; nothing was written." in refused.stderr
+    assert "It would put us in scope of PCI DSS." in cli("log", cwd=repo).stdout
+
+
+def test_help_shows_no_empty_default_and_every_option_that_a_command_cannot_do_without(cli, tmp_path):
+    assert "[default: ]" not in cli("hook", "-h", cwd=tmp_path).stdout
+    assert "[default: jsonl]" in cli("export", "-h", cwd=tmp_path).stdout
+    assert cli("expunge", "-h", cwd=tmp_path).stdout.startswith(
+        "usage: git decisions expunge --before DATE -r WHY [options]\n"
+    )
+
+
 # --- the situation (10-19) -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "args", [["log"], ["status"], ["prior", "users"], ["blame", "users"], ["search", "x"], ["show", "7f3a"]]
+    "args",
+    [["log"], ["status"], ["prior", "users"], ["blame", "users"], ["search", "x"], ["show", "7f3a"], ["why", "a.py"]],
 )
 def test_a_repository_without_a_log_is_10(cli, git, make_repo, args):
     repo = make_repo()
+    (repo / "a.py").write_text("a = 1\n")
+    git("add", "a.py", cwd=repo)
+    git("commit", "--quiet", "-m", "work", cwd=repo)
     fails(cli, git, *args, cwd=repo, code=10, name="NoLog", says="no decision log", hint="git decisions init")
 
 
@@ -259,6 +300,17 @@ def test_ctrl_c_is_130_and_writes_nothing(git, repo):
     out, err = waiting.communicate(timeout=20)
     assert (waiting.returncode, out, err.decode()) == (130, b"", "error: interrupted.\n")
     assert git("rev-parse", LOG, cwd=repo) == before
+
+
+def test_ctrl_c_while_modules_load_is_130_too(monkeypatch, capfd):
+    from gitmem import __main__
+
+    def interrupted(argv):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(__main__, "_main", interrupted)
+    assert __main__.main() == 130
+    assert capfd.readouterr() == ("", "error: interrupted.\n")
 
 
 @pytest.mark.parametrize(

@@ -238,6 +238,24 @@ def test_a_file_that_cannot_be_changed_is_refused_and_nothing_is_written(cli, ma
     assert cli("setup", "--agent", "cursor", cwd=repo).code == 0
 
 
+@pytest.mark.parametrize(
+    ("stuck", "written"), [(".git/gitmem/setup.json", set()), (".mcp.json.gitmem-new", {".claude/settings.json"})]
+)
+def test_no_file_is_changed_without_remembering_what_it_was_nor_remembered_unchanged(cli, make_repo, stuck, written):
+    repo = make_repo()
+    before = fill(repo, {"CLAUDE.md": b"mine\n"})
+    place = repo / stuck
+    place.mkdir(parents=True)  # what is to be written there can't be, not even by root
+    done = cli("setup", "--agent", "claude", cwd=repo)
+    assert done.code == 30 and "this step changed nothing" in done.stderr
+    assert {name for name, held in tree(repo).items() if before.get(name) != held} == written
+    place.rmdir()
+    record = repo / ".git" / "gitmem" / "setup.json"
+    assert set(json.loads(record.read_text()) if record.exists() else {}) == written
+    assert cli("setup", "--agent", "claude", cwd=repo).code == 0
+    assert cli("uninstall", cwd=repo).code == 0 and tree(repo) == before
+
+
 def test_somebodys_own_hook_program_of_cline_is_not_taken_over(cli, make_repo):
     repo = make_repo()
     before = fill(repo, {".clinerules/hooks/PreToolUse": b"#!/usr/bin/env python3\nprint('{}')\n"})

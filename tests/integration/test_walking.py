@@ -86,6 +86,13 @@ def test_a_persons_words_take_the_place_of_a_proposal_and_hold_as_theirs(person,
     assert "PCI DSS" in person("record", "users.card", "add", "--approach", "own table", "-r", "Again.", code=14).stderr
 
 
+def test_where_nothing_waits_that_is_said_and_no_count(person, agent, walk):
+    person("record", "a.b", "add", *WHY)
+    assert walk().strip() == "nothing waits for a person."
+    agent("reject", "a.c", "--approach", "that way", *WHY)
+    assert "1 thing left to look at" in walk("q")
+
+
 @pytest.mark.parametrize("whole", [False, True])
 def test_an_edited_rejection_closes_what_the_proposal_would_have_closed(whole, person, agent, walk):
     way = () if whole else ("--approach", "own table")

@@ -144,13 +144,19 @@ def test_a_deleted_file_still_has_its_history(repo, git, cli):
 
 
 @pytest.mark.parametrize("kind", ["plain", "worktree", "sha256", "empty", "bare"])
-def test_it_works_wherever_git_does_and_reading_writes_nothing(make_repo, git, cli, kind):
+@pytest.mark.parametrize("log", [True, False], ids=["log", "no log"])
+def test_it_works_wherever_git_does_and_reading_writes_nothing(make_repo, git, cli, kind, log):
     repo = make_repo(kind)
+    if log:
+        assert cli("record", "a.b", "add", "-r", "Reason.", cwd=repo).code == 0
+        assert cli("log", cwd=repo).code == 0  # the cache stands
     before = {path: path.stat().st_mtime_ns for path in sorted(repo.rglob("*")) if path.is_file()}
     done = cli("why", "readme:1", cwd=repo)
     if kind in ("empty", "bare"):
         assert done.code == 2 and "there is no file 'readme' here" in done.stderr
-    else:
+    elif log:
         assert done.code == 0 and "commit 1" in done.stdout
+    else:  # a fresh clone: saying that nothing is known would be wrong
+        assert done.code == 10 and "git decisions init" in done.stderr
     assert {path: path.stat().st_mtime_ns for path in sorted(repo.rglob("*")) if path.is_file()} == before
-    assert not os.path.exists(repo / ".git" / "gitmem")
+    assert log or not os.path.exists(repo / ".git" / "gitmem")

@@ -39,7 +39,7 @@ def redact(
     """
 
 
-@command("expunge", "redacting:expunge", heading=HEADING, needs="-r WHY")
+@command("expunge", "redacting:expunge", heading=HEADING, needs="--before DATE -r WHY")
 def expunge(
     before: Annotated[
         str | None,
