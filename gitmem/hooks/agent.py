@@ -46,16 +46,23 @@ _GIT_PLACES = (
 def main(argv: list[str]) -> int:
     """Answer one event, and return the exit status. `argv`: `--agent NAME`, or just `NAME`."""
     agent = named(argv)
-    once = _Once()
+    once = _Once(agent)
     _answer_in_time(agent, once)
     try:
         for name in _GIT_PLACES:
             os.environ.pop(name, None)
-        said = answer(agent, payload(agent, os.environ), _judge, _digest)
+        given = payload(agent, os.environ)
+        once.agent = owner(agent, given)
+        said = answer(agent, given, _judge, _digest)
     except BaseException as error:  # fails open, whatever it was
         _note(agent, f"{type(error).__name__}: {error}")
-        said = neutral(agent)
+        said = neutral(once.agent)
     return once.say(said)
+
+
+def owner(agent: str, given: Mapping[str, Any] | None) -> str:
+    """Return whose dialect an answer to the payload `given` has: clients start each other's hooks."""
+    return dialects.recognised(agent, given) if given is not None else agent
 
 
 def named(argv: list[str]) -> str:
@@ -108,7 +115,12 @@ def payload(agent: str, environ: Mapping[str, str]) -> dict[str, Any] | None:
         # Kiro's editor before 1.0: in the environment, and a stdin that is never closed.
         return payloads.parsed(environ["USER_PROMPT"])
     data = _stdin(payloads.SIZE_MAX)
-    return payloads.decoded(data) if data.strip() else None
+    if not data.strip():
+        return None
+    given = payloads.decoded(data)
+    if given is None:
+        _note(agent, f"a payload of {len(data)} bytes that is no JSON object, or not all of one")
+    return given
 
 
 def _stdin(size_max: int) -> bytes:
@@ -172,9 +184,11 @@ def _with_packages(act: Callable[[], Answer]) -> Answer:
 class _Once:
     """Writes one reply, whoever comes first: the answer, or the deadline."""
 
-    def __init__(self) -> None:
+    def __init__(self, agent: str = "") -> None:
         import _thread
 
+        #: In whose dialect the deadline answers.
+        self.agent = agent
         self._taken = _thread.allocate_lock()
 
     def say(self, said: Reply) -> int:
@@ -202,7 +216,7 @@ def _answer_in_time(agent: str, once: _Once) -> None:
 
     def stop() -> None:
         time.sleep(STOP_S)
-        once.say(neutral(agent))
+        once.say(neutral(once.agent))
         # The answer is out, but the client may wait for our end: what is still to note gets a moment.
         _thread.start_new_thread(_note, (agent, f"stopped after {STOP_S:g} s, and let pass"))
         time.sleep(0.1)

@@ -245,3 +245,27 @@ def test_what_went_wrong_lets_pass_and_is_in_local_activity(repo, cli, act, said
     assert agent == "cursor" and said in noted
     # The same payload without the failure is stopped.
     assert is_stopped("cursor", *cli("hook", "--agent", "cursor", cwd=repo, input=data))
+
+
+@pytest.mark.parametrize("data", [b'{"session_id": "1", "tool_in', b"not json", b"[1]", b'{"a": "' + b"x" * (17 << 20)])
+def test_a_payload_that_cannot_be_read_lets_pass_and_is_in_local_activity(repo, cli, data):
+    def noted() -> list[tuple[str, str]]:
+        with contextlib.closing(sqlite3.connect(repo / ".git" / "gitmem" / "local.sqlite")) as local:
+            return local.execute("SELECT agent, said FROM outcomes WHERE what = 'open'").fetchall()
+
+    assert is_stopped("cursor", *cli("hook", "--agent", "cursor", cwd=repo, input=payload("cursor", repo, BACK)))
+    for nothing in (b"", b" \n", b"{}"):
+        assert cli("hook", "--agent", "cursor", cwd=repo, input=nothing).stdout == GO_ON["cursor"]
+    assert noted() == []
+    assert cli("hook", "--agent", "cursor", cwd=repo, input=data).stdout == GO_ON["cursor"]
+    ((agent, said),) = noted()
+    assert agent == "cursor" and "no JSON object" in said and "not json" not in said
+
+
+def test_the_deadline_answers_in_the_dialect_of_whose_payload_it_is(repo):
+    """Cursor starts Claude Code's hooks, and makes no edit at all where it is answered with nothing."""
+    act = FAILS.format(act="time.sleep(60)").replace('["--agent", "cursor"]', '["--agent", "claude"]')
+    for agent in ("cursor", "claude"):
+        data = payload(agent, repo, BACK)
+        done = subprocess.run([sys.executable, "-c", act], input=data, capture_output=True, cwd=repo, timeout=30)
+        assert (done.stdout.decode(), done.stderr, done.returncode) == (GO_ON.get(agent, ""), b"", 0)

@@ -374,3 +374,26 @@ def test_the_sdk_loads_as_it_comes_where_the_short_way_fails(repo):
     )
     for one in (code, lean):
         subprocess.run([sys.executable, "-c", one], cwd=repo, check=True)
+
+
+@pytest.mark.parametrize("said", [None, "", "0", " False ", "off", "no", "robin"])
+@pytest.mark.parametrize("client", ["", "0", "off", "a client"])
+def test_what_comes_in_is_an_agents_whatever_terminal_and_environment_it_was_started_with(
+    repo, monkeypatch, said, client
+):
+    from gitmem.core.drafts import Draft
+    from gitmem.mcp.server import Desk
+    from gitmem.memory import Memory
+    from gitmem.store import channel
+
+    monkeypatch.setattr(channel, "_is_terminal", lambda fd: True)
+    environ = {name: value for name, value in os.environ.items() if name != "GITMEM_AGENT"}
+    environ |= {} if said is None else {"GITMEM_AGENT": said}
+    draft = Draft("change", {"entity_path": "users.a", "change_type": "add", "reasoning": "Login."})
+    (row,) = Desk(str(repo), environ).memory(client).record(draft).rows
+    assert (row.event.channel, row.event.basis) == ("agent", "none")
+    assert row.event.fields["agent"] == ("robin" if said == "robin" else "a client" if client == "a client" else "mcp")
+    # the terminal alone would have been a person's
+    environ.pop("GITMEM_AGENT", None)
+    (row,) = Memory.open(str(repo), environ).record(draft).rows
+    assert (row.event.channel, row.event.basis) == ("human", "person")
