@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Shown,
         Stale,
         Standing,
+        Stats,
         Steps,
         Travelled,
     )
@@ -273,6 +274,12 @@ class Memory:
         from gitmem.cases import reading
 
         return reading.changeset(self.desk, changeset_id, query)
+
+    def stats(self, query: Query) -> Stats:
+        """Count the events that `query` asks for, their decisions, and the commits that have some. Raises NoLog."""
+        from gitmem.cases import counting
+
+        return counting.stats(self.desk, query)
 
     def assert_ids(self, prefixes: Sequence[str]) -> Asserted:
         """Say which of some ids are in the log. A prefix counts where it fits one event."""

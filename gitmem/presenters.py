@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Shown,
         Stale,
         Standing,
+        Stats,
         Steps,
         Travelled,
     )
@@ -568,6 +569,19 @@ def changeset(result: Listing | Changesets) -> Json:
         ]
         return {"schema": SCHEMA, "changesets": rows}
     return listing(result)
+
+
+def stats(result: Stats) -> Json:
+    of, covered = result.coverage
+    by = {name: dict(sorted(counts.items(), key=lambda one: (-one[1], one[0]))) for name, counts in result.by.items()}
+    return {
+        "schema": SCHEMA,
+        "events": result.events,
+        "entities": result.entities,
+        "unlinked": result.unlinked,
+        "by": by,
+        "commits": {"total": of, "with_decisions": covered},
+    }
 
 
 def assert_ids(result: Asserted) -> Json:

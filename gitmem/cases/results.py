@@ -196,6 +196,34 @@ class Changesets:
         self.rows = rows
 
 
+class Stats:
+    """How much there is of what.
+
+    by        for each name in `BY`, how many have which value: events, and of `verdict` decisions
+    entities  how many the decisions are about
+    unlinked  changes without a commit
+    coverage  commits of HEAD in the time asked for, and how many of them have a decision that was asked for
+    """
+
+    BY = ("kind", "change_type", "verdict", "trust", "channel", "agent", "author")
+    __slots__ = ("by", "coverage", "entities", "events", "unlinked")
+
+    def __init__(
+        self,
+        by: Mapping[str, Mapping[str, int]],
+        *,
+        events: int,
+        entities: int,
+        unlinked: int,
+        coverage: tuple[int, int],
+    ) -> None:
+        self.by = by
+        self.events = events
+        self.entities = entities
+        self.unlinked = unlinked
+        self.coverage = coverage
+
+
 class Asserted:
     """Which ids are in the log and which are not."""
 

@@ -48,6 +48,17 @@ def log(
     return noted(memory, io, queue=True)
 
 
+def stats(memory: Memory, io: Io, *, as_json: bool, kinds: Sequence[str], **filters: Any) -> int:
+    answer = presenters.stats(memory.stats(query(kinds=kinds or ("any",), **filters)))
+    if as_json:
+        io.answer(answer)
+    else:
+        from gitmem.cli import counts
+
+        io.show(counts.told(answer), paged=True)
+    return noted(memory, io)
+
+
 def _drawn(events: list[dict[str, Any]], width: int, *, oneline: bool) -> Iterable[Line]:
     from gitmem.cli import graph
 

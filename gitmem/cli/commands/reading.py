@@ -147,6 +147,35 @@ def search(
     """
 
 
+@command("stats", "reading:stats", heading=HEADING)
+def stats(
+    limit: o.Limit = None,
+    since: o.Since = None,
+    until: o.Until = None,
+    as_of: o.AsOf = None,
+    known_at: o.KnownAt = None,
+    types: o.ChangeTypes = [],
+    verdicts: o.Verdicts = [],
+    trusts: o.Trusts = [],
+    agent: o.OfAgent = None,
+    session: o.OfSession = None,
+    changeset: o.OfChangeset = None,
+    commit: o.OfCommit = None,
+    path: o.OfPath = None,
+    kinds: o.Kinds = [],
+    everything: o.Everything = False,
+    all_scopes: o.AllScopes = False,
+    as_json: o.Json = False,
+) -> None:
+    """Count events, decisions and writers, and the commits of HEAD that have a decision.
+
+    Events of every kind, unless --kind says otherwise. Verdicts are counted once for each decision.
+
+    git decisions stats --since 30d
+    git decisions stats --agent claude-code --json
+    """
+
+
 @command("changeset", "reading:changeset", heading=HEADING, hot=True)
 def changeset(
     id: Annotated[str | None, typer.Argument(metavar="ID", help="The name given with --changeset.")] = None,
