@@ -645,8 +645,9 @@ def travelled(result: Travelled) -> Json:
         "joined": done.joined,
         "redacted": done.redacted,
         "replaced": done.replaced,
+        "linked": result.linked,
         "events": {"received": [event(row) for row in result.came], "sent": [event(row) for row in result.went]},
-        "held": done.purged.held if done.purged else [],
+        "held": [*(done.purged.held if done.purged else []), *result.remarks],
     }
 
 

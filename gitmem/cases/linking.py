@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from gitmem.sync import copies, heads, links
 
 
-def link(
-    desk: Desk, *, scan: bool = False, progress: Callable[[str, int, int], None] | None = None, append: bool = True
-) -> Linked:
-    """Do what `Memory.link` says. Without `append` nothing is written into the log: all is kept in this clone."""
+def link(desk: Desk, *, scan: bool = False, progress: Callable[[str, int, int], None] | None = None) -> Linked:
+    """Do what `Memory.link` says."""
     from gitmem.sync import heads, links
 
     cache = desk.cache()
@@ -40,8 +38,6 @@ def link(
     if scan:
         wanted, doubts = _with_copies(desk, cache, wanted, progress)
     own, others = _owned(desk, cache, wanted)
-    if not append:
-        own, others = [], wanted
     linked = _append(desk, own)
     linked.doubts = [(doubt.mine, doubt.commits) for doubt in doubts]
     if scan:

@@ -426,14 +426,20 @@ class Linked:
 
 
 class Travelled:
-    """What a fetch, a push or both did: `done`, and the newest of the events that came and went, as rows."""
+    """What a fetch, a push or both did: `done`, and the newest of the events that came and went, as rows.
 
-    __slots__ = ("came", "done", "went")
+    linked   how many links `decisions.scan` found with it; None where it was not asked for
+    remarks  what kept it from looking, as sentences
+    """
+
+    __slots__ = ("came", "done", "linked", "remarks", "went")
 
     def __init__(self, done: Synced) -> None:
         self.done = done
         self.came: list[Row] = []
         self.went: list[Row] = []
+        self.linked: int | None = None
+        self.remarks: list[str] = []
 
 
 class Gated:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitmem.cases import noting
 from gitmem.cases.results import Travelled
-from gitmem.errors import NoLog
+from gitmem.errors import GitmemError, NoLog
 from gitmem.store import listing
 
 TYPE_CHECKING = False
@@ -23,7 +23,10 @@ LISTED_MAX = 100
 
 def fetch(desk: Desk, name: str = "", *, dry_run: bool = False, deadline_s: float | None = None) -> Travelled:
     """Do what `Memory.fetch` says."""
-    return _told(desk, traveller(desk).fetch(remote(desk, name, deadline_s), dry_run=dry_run))
+    out = _told(desk, traveller(desk).fetch(remote(desk, name, deadline_s), dry_run=dry_run))
+    if not dry_run and deadline_s is None:
+        _scanned(desk, out)
+    return out
 
 
 def push(desk: Desk, name: str = "", *, dry_run: bool = False, restore: bool = False) -> Travelled:
@@ -40,8 +43,13 @@ def sync(
     deadline_s: float | None = None,
 ) -> Travelled:
     """Do what `Memory.sync` says."""
-    done = traveller(desk).push(remote(desk, name, deadline_s), dry_run=dry_run, restore=restore, fetch=True)
-    return _told(desk, done)
+    one = remote(desk, name, deadline_s)
+    out = _told(desk, traveller(desk).push(one, dry_run=dry_run, restore=restore, fetch=True))
+    if not dry_run and deadline_s is None and _scanned(desk, out):
+        later = traveller(desk).push(one)  # the links go along
+        out.done.tip, out.done.theirs = later.tip, later.theirs
+        out.done.went += later.went
+    return out
 
 
 def auto_sync(desk: Desk, name: str, *, push: bool, deadline_s: float) -> Travelled | None:
@@ -93,6 +101,23 @@ def traveller(desk: Desk) -> Traveller:
     from gitmem.sync.travel import Traveller
 
     return Traveller(desk.model, desk.log(), lambda: noting.renote_all(desk), desk.own_rules())
+
+
+def _scanned(desk: Desk, out: Travelled) -> int:
+    """Look for links, where `decisions.scan` asks for that after a fetch; return how many were written into the log."""
+    from gitmem.sync.remotes import Settings
+
+    if not Settings(desk.repository).is_set("decisions.scan") or desk.log().tip() is None:
+        return 0
+    from gitmem.cases import linking
+
+    try:
+        linked = linking.link(desk, scan=True)
+    except GitmemError as error:  # what came has come
+        out.remarks.append(f"no links were looked for: {error.message}")
+        return 0
+    out.linked = len(linked.links) + len(linked.found)
+    return len(linked.links)
 
 
 def _told(desk: Desk, done: Synced) -> Travelled:

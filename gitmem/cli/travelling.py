@@ -75,6 +75,8 @@ def _told(answer: Mapping[str, Any], *, unicode: bool) -> Iterator[Line]:
     if answer["replaced"]:
         what = "would be replaced" if would else "was replaced"
         yield Line(name, ("", f": its log {what} by the same one without what was redacted"))
+    if answer["linked"]:
+        yield Line(("good", plural(answer["linked"], "link")), ("", " to commits found"))
     if not (came or went or answer["redacted"] or answer["replaced"]):
         if answer["remote_tip"] is None:
             yield Line(name, ("dim", ": it has no decisions"))

@@ -267,7 +267,7 @@ class _Search:
         finder = squashes.Squashes(self._history, self._patches, self._commits, self._patch_of)
         here = self._history.here(self._placed.commits)
         for trunk in self._history.trunks():
-            strays = self._strays(here, trunk)
+            strays, there = self._strays(here, trunk)
             if not strays:
                 continue
             branches, spans = self._branches(strays, trunk)
@@ -285,17 +285,23 @@ class _Search:
                 for squash, _ in found.values():
                     together.setdefault(squash.commit.oid, (squash, set()))[1].add(old)
             for squash, olds in together.values():
-                mine = {event for old in olds for event in self._placed.at(old)}
+                mine = {event for old in olds for event in self._placed.at(old)} - there
                 self._add(squash.commit.oid, "squash", mine, olds, squash.confidence, squash.evidence)
         for branch, fitting in finder.doubts:
             self._doubts.append(Doubt(self._placed.at(branch.tip.oid), [commit.oid for commit in fitting]))
 
-    def _strays(self, here: set[str], trunk: str) -> set[str]:
-        """Return the linked commits that `trunk` does not reach, nor what took their place."""
+    def _strays(self, here: set[str], trunk: str) -> tuple[set[str], set[str]]:
+        """Return the linked commits that `trunk` does not reach, nor what took their place, and the events it has.
+
+        An event that has a commit on the trunk needs no other there: seen from the branch, its squash merge is a
+        commit that the branch doesn't have, and that one was not squashed into the branch.
+        """
+        placed = self._placed
         outside = self._history.outside(here, trunk)
         arrived = here - outside
-        strays = [commit for commit in self._placed.commits if commit in outside]
-        return {commit for commit in strays[-STRAYS_MAX:] if not self._placed.went_on(commit) & arrived}
+        there = {event for commit in arrived for event in placed.at(commit)}
+        strays = [commit for commit in placed.commits if commit in outside and placed.at(commit) - there]
+        return {commit for commit in strays[-STRAYS_MAX:] if not placed.went_on(commit) & arrived}, there
 
     def _branches(self, strays: set[str], trunk: str) -> tuple[list[squashes.Branch], dict[str, set[str]]]:
         """Return the branches that hold some linked commits, and the commits of each by its tip."""

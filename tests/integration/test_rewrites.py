@@ -335,6 +335,24 @@ def forge(world, git) -> Forge:
     return Forge(world, git)
 
 
+def test_a_squash_is_not_looked_for_in_the_branch_that_it_was_made_of(world, forge):
+    # Of the two commits only the first has a decision, and all is of one second, so no clock tells which was first.
+    world.run("checkout", "--quiet", "-b", "short", "main")
+    event = world.record("users.short")
+    first = world.commit("short", "1\n" * 5, "first of two")
+    world.commit("shorter", "2\n" * 5, "second of two")
+    world.run("push", "--quiet", "origin", "short")
+    forge.run("fetch", "--quiet", "origin")
+    forge.run("merge", "--quiet", "--squash", "origin/short")
+    date = world.run("log", "-1", "--format=%cI", "HEAD")
+    forge.git("commit", "--quiet", "-m", "All of it", cwd=forge.desk, env={**FORGE, "GIT_COMMITTER_DATE": date})
+    forge.run("push", "--quiet", "origin", "main")
+    world.run("fetch", "--quiet", "origin")
+    assert [link["how"] for link in world.scan()["links"]] == ["squash"]
+    untouched(world)
+    assert world.commits(event) == [first, world.oid("origin/main")]
+
+
 def test_forge_squash_with_an_edited_message(world, forge):
     made = forge.squash("Something else entirely (#12)", after=BODY + "more\n")
     world.run("fetch", "--quiet", "origin")

@@ -637,3 +637,35 @@ def test_signatures_and_an_accepted_file_travel_and_both_clones_say_the_same(sha
     for repo in (one, two):
         assert said(cli, repo, "show", signed["id"])["event"]["signature"] == signed["signature"]
         assert said(cli, repo, "verify")["signatures"] == 1
+
+
+# --- links, with a fetch ------------------------------------------------------------------------
+
+
+def test_a_sync_looks_for_links_where_that_is_asked_for_and_sends_them_along(shared, hub, cli, git):
+    one, two, _ = shared
+    git("checkout", "--quiet", "-b", "topic", cwd=one)
+    event = record(cli, one, "record", "src.topic", "add", "-r", "For the topic.")
+    for n in range(2):
+        (one / f"topic{n}").write_text(f"{n}\n" * 5)
+        git("add", "-A", cwd=one)
+        git("commit", "--quiet", "-m", f"part {n}", cwd=one)
+    assert cli("link", cwd=one).code == 0
+    git("push", "--quiet", "origin", "topic", cwd=one)
+    assert said(cli, one, "sync")["linked"] is None
+    git("fetch", "--quiet", cwd=two)  # what a forge does
+    git("merge", "--quiet", "--squash", "origin/topic", cwd=two)
+    git("commit", "--quiet", "-m", "All of it (#7)", cwd=two)
+    squash = git("rev-parse", "HEAD", cwd=two)
+    git("push", "--quiet", "origin", "HEAD:main", cwd=two)
+    git("fetch", "--quiet", cwd=one)
+    assert said(cli, one, "fetch")["linked"] is None  # not asked for
+    git("config", "decisions.scan", "true", cwd=one)
+    before = tip(git, one)
+    assert said(cli, one, "sync", "--dry-run")["linked"] is None and tip(git, one) == before
+    done = said(cli, one, "sync")
+    assert (done["linked"], done["sent"]) == (1, 1) and tip(git, one) == tip(git, hub) == done["tip"] != before
+    assert said(cli, one, "sync")["linked"] == 0 and tip(git, one) == done["tip"]
+    assert said(cli, two, "fetch")["linked"] is None
+    for repo in (one, two):
+        assert squash in said(cli, repo, "show", event)["event"]["commits"]
