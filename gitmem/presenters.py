@@ -777,6 +777,7 @@ def gated(result: Gated) -> Json:
         "stops": ruling.is_stop,
         "has_log": result.has_log,
         "files": result.files,
+        "unread": list(result.unread),
         "findings": [_gated(one, severity, result) for severity, matches in severities for one in matches],
         "message": gate.message(ruling, result.reader),
     }

@@ -34,10 +34,11 @@ def staged(desk: Desk) -> Gated:
         cache = desk.cache()
     except NoLog:
         return Gated("staged", gate.ruled([]), gate.PERSON, files=0, has_log=False)
-    changed = _read_well(changes.staged(desk.repository))
+    unread: list[str] = []
+    changed = _read_well(changes.staged(desk.repository, unread))
     matches = Finder(desk, cache).matches(changed)
     if not matches:
-        return Gated("staged", gate.ruled([]), gate.PERSON, files=len(changed))
+        return Gated("staged", gate.ruled([]), gate.PERSON, files=len(changed), unread=unread)
     from gitmem.store import channel
 
     seen = channel.detect(desk.environ)
@@ -55,7 +56,7 @@ def staged(desk: Desk) -> Gated:
         if told:
             kept.record(activity.STOP, reader, path=ruling.stops[0].path, events=told)
             kept.show(reader, told, activity.STOPPED)
-    return Gated("staged", ruling, gate.AGENT if seen.agent else gate.PERSON, files=len(changed))
+    return Gated("staged", ruling, gate.AGENT if seen.agent else gate.PERSON, files=len(changed), unread=unread)
 
 
 def _read_well(found: Iterable[Addition]) -> list[Addition]:
@@ -89,11 +90,12 @@ def over(desk: Desk, typed: str, *, allow_missing: bool = False) -> Gated:
                 "or say --allow-missing."
             ) from None
         return Gated(typed, gate.ruled([]), gate.CI, files=0, has_log=False)
-    changed = _read_well(changes.between(desk.repository, base, end))
+    unread: list[str] = []
+    changed = _read_well(changes.between(desk.repository, base, end, unread))
     matches = Finder(desk, cache).matches(changed)
     answers = _answers(matches, changes.trailers(desk.repository, base, end, (OVERRIDE, SUPERSEDES))) if matches else {}
     ruling = gate.ruled(matches, let_pass=answers)
-    return Gated(typed, ruling, gate.CI, files=len(changed), answers=answers)
+    return Gated(typed, ruling, gate.CI, files=len(changed), answers=answers, unread=unread)
 
 
 def _answers(

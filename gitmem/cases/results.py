@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -451,9 +451,10 @@ class Gated:
     files    how many changed files were looked at
     answers  of what passes by a trailer: event id -> (key, commit, what it says)
     has_log  whether there was a log to ask
+    unread   changed files whose text was not looked at: it is too large, or not here
     """
 
-    __slots__ = ("answers", "files", "has_log", "reader", "ruling", "where")
+    __slots__ = ("answers", "files", "has_log", "reader", "ruling", "unread", "where")
 
     def __init__(
         self,
@@ -464,8 +465,10 @@ class Gated:
         files: int,
         answers: Mapping[str, tuple[str, str, str]] | None = None,
         has_log: bool = True,
+        unread: Sequence[str] = (),
     ) -> None:
         self.where = where
+        self.unread = unread
         self.ruling = ruling
         self.reader = reader
         self.files = files

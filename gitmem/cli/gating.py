@@ -34,6 +34,9 @@ def gate(
         io.show(_text(answer))
     if not answer["has_log"] and not as_json:
         io.warn("there is no decision log here, so nothing was looked at.")
+    if result.unread and not as_json:
+        named = ", ".join(result.unread[:3]) + (" …" if len(result.unread) > 3 else "")
+        io.warn(f"{plural(len(result.unread), 'file')} not read, being too large or not in this clone: {named}")
     for notice in memory.notices():
         io.warn(notice)
     return 1 if answer["stops"] else 0

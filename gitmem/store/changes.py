@@ -22,8 +22,11 @@ _RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--no-co
 _MOVED = ("--find-renames=60%", "-l500", "--no-relative")
 
 
-def staged(repository: Repository) -> Iterator[Addition]:
-    """Yield what the index would add to HEAD, by file. An index that a hook was given counts."""
+def staged(repository: Repository, unread: list[str]) -> Iterator[Addition]:
+    """Yield what the index would add to HEAD, by file. An index that a hook was given counts.
+
+    `unread` takes in the files whose texts are too large or not here; of a new one its name is told.
+    """
     index = repository.environ.get("GIT_INDEX_FILE", "")
     env = {"GIT_INDEX_FILE": index} if index else {}
     head = repository.try_git("rev-parse", "--verify", "--quiet", "HEAD^{commit}").out.decode("ascii").strip()
@@ -33,11 +36,11 @@ def staged(repository: Repository) -> Iterator[Addition]:
     # What a merge takes from the other side was looked at there: only what is new to both counts.
     other = repository.try_git("rev-parse", "--verify", "--quiet", "MERGE_HEAD^{commit}").out.decode("ascii").strip()
     if not other:
-        yield from _additions(repository, found)
+        yield from _additions(repository, found, unread)
         return
     theirs = {entry[0]: entry[2] for entry in _parsed(repository.git(*words, other, env=env, work_tree=True))}
     both = ((*entry[:4], theirs[entry[0]]) for entry in found if entry[0] in theirs)
-    yield from _additions(repository, both)
+    yield from _additions(repository, both, unread)
 
 
 def over(repository: Repository, typed: str) -> tuple[str, str]:
@@ -53,10 +56,10 @@ def over(repository: Repository, typed: str) -> tuple[str, str]:
     return base, end
 
 
-def between(repository: Repository, base: str, end: str) -> Iterator[Addition]:
-    """Yield what `end` has that the commit `base` had not, by file."""
+def between(repository: Repository, base: str, end: str, unread: list[str]) -> Iterator[Addition]:
+    """Yield what `end` has that the commit `base` had not, by file. `unread`: as for `staged`."""
     out = repository.git("diff-tree", "-r", *_RAW, *_MOVED, base, end, env=git.RAW)
-    yield from _additions(repository, _parsed(out))
+    yield from _additions(repository, _parsed(out), unread)
 
 
 def trailers(repository: Repository, base: str, end: str, keys: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
@@ -86,7 +89,7 @@ def _commit(repository: Repository, revision: str) -> str:
     return oid
 
 
-#: (path, path before, oid before or "", oid after, oid before on the other side of a merge or "")
+#: (path, path before, oid before or "", oid after ("": no text), oid before on the other side of a merge or "")
 _Entry = tuple[str, str, str, str, str]
 
 
@@ -100,33 +103,39 @@ def _parsed(out: bytes) -> Iterator[_Entry]:
         source = path = next(parts, b"").decode("utf-8", "replace")
         if status[0] in "RC":
             path = next(parts, b"").decode("utf-8", "replace")
-        if status[0] not in "AMRCT" or mode[:2] != "10":  # gone, a link, a submodule
-            continue
-        yield path, source, old if old_mode[:2] == "10" else "", new, ""
+        if mode[:2] != "10" and status[0] == "A":  # a link, a submodule: a name, and no text
+            yield path, path, "", "", ""
+        elif mode[:2] == "10" and status[0] in "AMRCT":
+            yield path, source, old if old_mode[:2] == "10" else "", new, ""
 
 
-def _additions(repository: Repository, entries: Iterator[_Entry]) -> Iterator[Addition]:
+def _additions(repository: Repository, entries: Iterator[_Entry], unread: list[str]) -> Iterator[Addition]:
     waiting: list[_Entry] = []
     for entry in entries:
         waiting.append(entry)
         if len(waiting) == _TOGETHER:
-            yield from _read(repository, waiting)
+            yield from _read(repository, waiting, unread)
             waiting = []
-    yield from _read(repository, waiting)
+    yield from _read(repository, waiting, unread)
 
 
-def _read(repository: Repository, entries: list[_Entry]) -> Iterator[Addition]:
+def _read(repository: Repository, entries: list[_Entry], unread: list[str]) -> Iterator[Addition]:
     if not entries:
         return
     wanted = dict.fromkeys(oid for entry in entries for oid in entry[2:] if oid)
     texts = _texts(repository, list(wanted))
     for path, source, old, new, other in entries:
         had = [oid for oid in (old, other) if oid]
-        if new not in texts or not all(oid in texts for oid in had):
-            continue  # not all here (a partial clone), or too large
-        before = "\n".join(texts[oid] for oid in had) if had else None
         is_new = not had or (source != path and not other)
-        yield Addition(path, before, texts[new], is_new=is_new, moved_from=source if source != path else "")
+        if not all(oid in texts for oid in (new, *had) if oid):  # not all here (a partial clone), or too large
+            unread.append(path)
+            if is_new:
+                yield Addition(path, None, "", is_new=True)
+            continue
+        before = "\n".join(texts[oid] for oid in had) if had else None
+        yield Addition(
+            path, before, texts[new] if new else "", is_new=is_new, moved_from=source if source != path else ""
+        )
 
 
 def _texts(repository: Repository, oids: list[str]) -> dict[str, str]:

@@ -328,3 +328,29 @@ def test_the_pre_commit_frameworks_file_names_commands_that_there_are(cli, repo)
         program, *words = entry.split()
         assert program == "git-decisions"
         assert cli(*words, cwd=repo).code == 0
+
+
+def test_what_is_not_read_is_said_and_its_name_counts(repo, reject, cli, git, commit):
+    """A file over eight megabytes, and a link: neither has a text that is looked at."""
+    commit(repo, "README", "x\n")
+    reject(repo)
+    reject(repo, "db/dump.sql", "--whole")
+    large = "-- a line\n" * 900_000 + COLUMN
+    write(repo, "db/2.sql", large)
+    git("add", "-A", cwd=repo)
+    done = cli("gate", "--staged", cwd=repo, tty=True)
+    assert done.code == 0 and "1 file not read" in done.stderr + done.stdout and "db/2.sql" in done.stderr + done.stdout
+    assert cli("gate", "--staged", "--json", cwd=repo).json["unread"] == ["db/2.sql"]
+    git("commit", "-qm", "large", cwd=repo)
+    assert cli("gate", "--range", "HEAD~1..HEAD", "--json", cwd=repo).json["unread"] == ["db/2.sql"]
+    for path in ("db/other.sql", "db/dump.sql"):
+        os.symlink("2.sql", repo / path)
+        git("add", path, cwd=repo)
+        link = cli("gate", "--staged", "--json", cwd=repo).json
+        git("reset", "-q", "--hard", cwd=repo)
+        write(repo, path, large)
+        git("add", path, cwd=repo)
+        text = cli("gate", "--staged", "--json", cwd=repo).json
+        git("reset", "-q", "--hard", cwd=repo)
+        assert (link["stops"], text["stops"]) == ((True, True) if path == "db/dump.sql" else (False, False))
+        assert (link["unread"], text["unread"]) == ([], [path])
