@@ -269,8 +269,19 @@ class Past(Cache):
     def _judged_apart(self) -> dict[int, list[tuple[object, ...]]]:
         """Return what stood then in each component that stands otherwise now, or may."""
         if self._apart is None:
-            self._apart = {component: list(self._decisions_of(component)) for component in sorted(self._touched())}
+            touched = self._touched()
+            begun = self._begun() if touched else set()
+            self._apart = {
+                component: list(self._decisions_of(component)) if component in begun else []
+                for component in sorted(touched)
+            }
         return self._apart
+
+    def _begun(self) -> set[int]:
+        """Return the components of which anything counts: of the others nothing stood then, and nobody judges them."""
+        condition, values = self.counted
+        rows = self.db.execute(f"SELECT DISTINCT e.component FROM events e WHERE {condition}", values)
+        return {component for (component,) in rows if component is not None}
 
     def _touched(self) -> set[int]:
         """Return the components that hold an event which doesn't count."""
