@@ -37,6 +37,17 @@ def test_the_architecture_names_every_file_of_the_package():
     assert [str(path) for path in files if path.stem not in named and not told & set(path.parts)] == []
 
 
+@pytest.mark.parametrize("page", ["marks", "invariants", "security"])
+def test_what_a_page_says_is_built_or_tested_is_there(page):
+    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    files = re.findall(r"`((?:tests|scripts|core|store|sync|cases|cli|hooks|importers|exporters)/[\w/]+\.\w+)`", text)
+    assert [name for name in files if not ((ROOT / name).exists() or (ROOT / "gitmem" / name).exists())] == []
+    tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    named = re.findall(r"`(test_\w+)`", text)
+    assert [name for name in named if f"def {name}(" not in tests] == []
+    assert files or page == "security"
+
+
 def test_the_page_of_errors_has_each_of_them(docs):
     page = (ROOT / "docs" / "reference" / "errors.md").read_text("utf-8")
     for each in docs.error_classes():

@@ -70,7 +70,7 @@ def _migration(source: Source, pen: Pen) -> tuple[str, Source, ast.Module, str] 
         except dates.BadTime:
             pass
     why = re.split(r"\n\s*(?:Revision ID|Revises|Create Date):", doc)[0].strip()
-    return time or stamp(source.name) or source.time, source, tree, why
+    return source.at(time or stamp(source.name)), source, tree, why
 
 
 class _Reader:

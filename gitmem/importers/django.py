@@ -109,7 +109,7 @@ class _App:
         generated = _GENERATED.search(source.text)
         if generated:
             try:
-                time = dates.instant(generated.group(1).replace(" ", "T"))
+                time = source.at(dates.instant(generated.group(1).replace(" ", "T")))
             except dates.BadTime:
                 self._pen.tally.once("dates that are none, as old as the commit says", source.name)
         why = ast.get_docstring(tree) or _words(source.name)

@@ -47,6 +47,10 @@ class Source:
         self.time = time
         self.commit = commit
 
+    def at(self, said: str) -> str:
+        """Return when a migration was made that says so of itself: not after it was there."""
+        return min(said, self.time) if said else self.time
+
 
 def files(
     path: str, top: str | None, fits: Callable[[str], bool], tally: Tally, git_dir: str | None = None

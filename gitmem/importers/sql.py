@@ -32,7 +32,7 @@ def read(files: Iterable[Source], pen: Pen, dialect: str = "") -> Iterator[Draft
     """Yield the drafts of SQL files. Raises MissingExtra where sqlglot isn't installed."""
     book = Book(pen)
     for source in files:
-        yield from book.sql(source, ddl.without_way_back(source.text), dialect, time=stamp(source.name) or source.time)
+        yield from book.sql(source, ddl.without_way_back(source.text), dialect, time=source.at(stamp(source.name)))
 
 
 def stamp(path: str) -> str:

@@ -209,7 +209,7 @@ def test_django_is_read_and_never_run(repo, cli, git):
     )
     text = DJANGO.format(date="2023-01-02 03:04", depends='("shop", "0001_initial")', body=second)
     write(repo, "apps/shopping/migrations/0002_drop_total.py", text)
-    committed(git, repo)
+    committed(git, repo, date="2023-05-06T07:08:09Z")
     done = cli("import", "django", ".", "--json", cwd=repo).json
     assert done["read"]["migrations"] == 2 and not (repo / "proof").exists()
     assert [(change, name) for change, name, _ in changes(cli, repo)] == [

@@ -328,3 +328,14 @@ def test_two_clones_that_import_one_folder_have_each_thing_once(make_repo, cli, 
     }
     assert verdicts == {"adr/1.md": ["active", "rejected"], "users.id": ["active"]}
     assert cli("verify", cwd=two).code == 0
+
+
+def test_no_migration_is_newer_than_its_file(repo, cli, git):
+    write(repo, "m/20990101_users.sql", "CREATE TABLE users (id int);\n")
+    write(repo, "m/20190101_orders.sql", "CREATE TABLE orders (id int);\n")
+    commit(git, repo)
+    cli("import", "sql", "m", cwd=repo)
+    found = {
+        name: cli("log", name, "--json", cwd=repo).json["events"][0]["valid_from"][:10] for name in ("users", "orders")
+    }
+    assert found == {"users": "2021-05-06", "orders": "2019-01-01"}
