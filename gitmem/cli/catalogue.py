@@ -69,6 +69,7 @@ class Command(NamedTuple):
 
 #: The families of commands, in the order of the help text.
 FAMILIES = (
+    "demonstrating",
     "installation",
     "recording",
     "reading",
