@@ -49,7 +49,7 @@ def import_git(
         if dry_run:
             appended = sum(1 for _ in secrets.cleared_history(reading, desk.own_rules(), hits))
         else:
-            appended = append_history(desk, reading, channel="import", progress=progress, hits=hits)
+            appended = append_history(desk, reading, progress=progress, hits=hits, refused=_left(reading.summary))
     finally:
         reading.close()
     summary = reading.summary
@@ -87,17 +87,12 @@ def import_from(
         known = set()
     drafts = _read(desk, kind, os.path.join(desk.start, path), dialect, Pen(known, tally))
     hits: list[secrets.Hit] = []
-
-    def left(draft: Draft, error: GitmemError) -> None:
-        evidence = strings_of(draft.fields.get("evidence"))
-        tally.skip(f"refused: {error.message}", evidence[0] if evidence else text_of(draft.fields.get("source")))
-
     first = list(islice(drafts, 1))  # what is refused as a whole is refused before a log is begun for it
     drafts = chain(first, drafts)
     if dry_run:
         appended = sum(1 for _ in secrets.cleared_history(drafts, desk.own_rules(), hits))
     else:
-        appended = append_history(desk, drafts, progress=progress, hits=hits, refused=left) if first else 0
+        appended = append_history(desk, drafts, progress=progress, hits=hits, refused=_left(tally)) if first else 0
     return Brought(
         tally.read,
         appended=appended,
@@ -106,6 +101,14 @@ def import_from(
         warnings=[*tally.warnings, *secrets.counted(hits)],
         dry_run=dry_run,
     )
+
+
+def _left(tally: Tally) -> Left:
+    def left(draft: Draft, error: GitmemError) -> None:
+        evidence = strings_of(draft.fields.get("evidence"))
+        tally.skip(f"refused: {error.message}", evidence[0] if evidence else text_of(draft.fields.get("source")))
+
+    return left
 
 
 def _skipped(desk: Desk, tally: Tally) -> list[tuple[str, int, list[str], bool]]:

@@ -209,6 +209,8 @@ class _Pen:
             return
         reason = git_messages.whole(said.message) or said.subject
         rejected = [(number, *pair) for number, pair in enumerate(said.rejected, 1) if pair[0]]
+        if len(rejected) < len(said.rejected):
+            self._summary.skip("trailers `Rejected:` that name no alternative", oid[:12])
         for path in said.about:
             common: dict[str, object] = {
                 "scope": "",
@@ -224,11 +226,11 @@ class _Pen:
                     **common,
                     "change_type": "reject",
                     "approach": git_messages.approach(alternative, ""),
-                    "reasoning": why or reason,
+                    "reasoning": git_messages.trim(why, git_messages.REASON_MAX) or reason,
                     "instead": git_messages.trim(said.subject, _CONSTRAINT_MAX),
                 }
                 yield from self._write(source_of(f"git:{oid}/rejected{number}", path), fields)
-            if not rejected:
+            if not rejected and said.constraint:
                 fields = {**common, "change_type": "modify", "reasoning": reason}
                 yield from self._write(source_of(f"git:{oid}/constraint", path), fields)
 

@@ -339,3 +339,21 @@ def test_no_migration_is_newer_than_its_file(repo, cli, git):
         name: cli("log", name, "--json", cwd=repo).json["events"][0]["valid_from"][:10] for name in ("users", "orders")
     }
     assert found == {"users": "2021-05-06", "orders": "2019-01-01"}
+
+
+def test_a_trailer_of_any_length_or_without_an_alternative_ends_no_import(repo, cli, git):
+    def said(name: str, *trailers: str) -> None:
+        write(repo, name, "x\n")
+        git("add", "-A", cwd=repo)
+        (repo / "message").write_text("Do it\n\n" + "\n".join(trailers) + "\n", "utf-8")
+        git("commit", "-q", "-F", "message", cwd=repo)
+        os.unlink(repo / "message")
+
+    said("a.py", "Rejected: long | " + "w " * 40_000)
+    said("b.py", "Rejected: | nothing")
+    said("c.py", "Rejected: polling | too slow")
+    done = cli("import", "git", "--json", cwd=repo).json
+    assert done["appended"] == 2
+    assert reasons(done) == {"trailers `Rejected:` that name no alternative": 1}
+    found = cli("log", "--json", cwd=repo).json["events"]
+    assert [(one["change_type"], one["approach"]) for one in found] == [("reject", "polling"), ("reject", "long")]
