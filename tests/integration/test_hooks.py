@@ -691,7 +691,7 @@ def test_the_shims_find_gitmem_on_path_without_any_installation(make_repo, git, 
     git("config", "core.hooksPath", SHIMS, cwd=repo)
     path = f"{recorder.parent}{os.pathsep}{path_without_gitmem}"
     git("commit", "--quiet", "--allow-empty", "-m", "x", cwd=repo, env={"PATH": path})
-    assert calls() == ["post-commit"]
+    assert calls() == ["pre-commit", "commit-msg .git/COMMIT_EDITMSG", "post-commit"]
 
 
 # --- the whole way, with the installed program ---------------------------------------------------
