@@ -35,7 +35,8 @@ def fitted(file: File, text: str | None) -> str:
         result = text or ""
         for path, value in keep:
             result = _renewed(result, path, value, keep)
-        result = _without(result, keep)
+        if keep:  # a client's hooks and its server may be in one file: each looks after its own
+            result = _without(result, keep)
         for wanted in file.wanted:
             result = _with_entry(result, wanted)
     except jsonc.BadJson as error:

@@ -90,7 +90,12 @@ def test_every_client_is_set_up_and_taken_away_byte_for_byte(cli, make_repo, fil
             data = after[there[0]][0]
             assert isinstance(data, bytes)
             if file.is_json:
-                parsed(data.decode("utf-8"))
+                whole = parsed(data.decode("utf-8"))
+                for wanted in file.wanted:
+                    node = whole
+                    for part in wanted.path:
+                        node = node.get(part)
+                    assert wanted.how == "default" or wanted.value in [node.value, *(item.value for item in node.items or ())]
             if file.runs:
                 assert after[there[0]][1] & 0o100
     for name, data in files.items():
@@ -101,7 +106,7 @@ def test_every_client_is_set_up_and_taken_away_byte_for_byte(cli, make_repo, fil
     assert all(step["already"] and not step["done"] for step in again["steps"])
     assert len(again["notes"]) == 1 and "git decisions init" in again["notes"][0]
     assert {path: (repo / path).stat().st_mtime_ns for path in tree(repo)} == stamps
-    assert cli("setup", "--check", cwd=repo).code == 0
+    assert cli("setup", "--check", "--json", cwd=repo).json["agents"] == list(CLIENTS)
     assert cli("uninstall", cwd=repo).code == 0
     assert tree(repo) == before
     assert not [
