@@ -51,7 +51,7 @@ def digest_of(desk: Desk, *, most: int = digest.BYTES_MAX) -> Digest:
     sections.append(Section("Pinned:", [digest.event_line(row.event, "") for row in pinned]))
     newest = briefing.newest()
     if branch and f"refs/heads/{branch}" not in TRUNKS:
-        closings(f"Closed, on the branch {gate.said(branch, 60, quoted=False)}:", _of_branch(newest, branch))
+        closings(f"Closed, on the branch {gate.named(branch, 60)}:", _of_branch(newest, branch))
     closings(REST, _firm_first(newest), at_least=len(newest) >= NEWEST_MAX)
     due = briefing.due()
     lines = [digest.event_line(row.event, f", due since {since[:10]}") for since, row in due[:5]]
@@ -144,7 +144,7 @@ def reminder(desk: Desk, session: str) -> str:
     first = dates.of_seconds(min(at for _, at in edits))
     recorded = Briefing(cache, "", first).recorded_since(first)
     left = [path for path, at in edits if not _is_recorded(path, dates.of_seconds(at), session, recorded)]
-    lines = [f"- {gate.said(path, 120, quoted=False)}" for path in left]
+    lines = [f"- {gate.named(path)}" for path in left]
     return digest.text([Section(REMINDER, lines)], head="", tail=REMINDER_TAIL)
 
 

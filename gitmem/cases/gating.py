@@ -183,7 +183,7 @@ class Finder:
         for name, kind, line in entered:
             if name not in asked:
                 continue
-            told = f"{kind.replace('_', ' ')} {gate.said(name, 120, quoted=False)}"
+            told = f"{kind.replace('_', ' ')} {gate.named(name)}"
             scope = self._scope_of(addition.path)
             known = [one for one in self._closings.standings(name) if is_seen(scope, one[0])[1]]
             live = any(verdict in ("active", "reopened") for _, verdict, _, _ in known)
@@ -197,7 +197,7 @@ class Finder:
                 why = f"brings in the {told}"
                 holds = True
                 if by != entity_key(name) and by in entities.parents(entity_key(name)):
-                    why += f", which lies below {gate.said(closing.event.entity_path, 120, quoted=False)}"
+                    why += f", which lies below {gate.named(closing.event.entity_path)}"
                 elif live:
                     holds = False
                     why += ", which stands otherwise"

@@ -77,7 +77,7 @@ class Match:
 
     @property
     def place(self) -> str:
-        return f"{said(self.path, _NAME_MAX, quoted=False)}:{self.line}" if self.line else said(self.path, _NAME_MAX)
+        return f"{named(self.path)}:{self.line}" if self.line else said(self.path, _NAME_MAX)
 
 
 class Ruling:
@@ -185,7 +185,7 @@ def line(match: Match) -> str:
 
 def subject(event: Event, most: int = _TEXT_MAX) -> str:
     """Return what an event is about, in a few words; of its approach at most so many letters."""
-    name = said(event.entity_path, _NAME_MAX, quoted=False) or "[hidden]"
+    name = named(event.entity_path) or "[hidden]"
     return f"{name}, {said(event.approach, most)}" if event.approach else name
 
 
@@ -253,18 +253,29 @@ def _reason(event: Event, most: int) -> str:
 
 
 _INVISIBLE_KEPT = frozenset("\u200c\u200d" + "".join(map(chr, range(0xFE00, 0xFE10))))
+_SENTENCE = frozenset(' `"“”„«»')
 _QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "`": "'", "«": "'", "»": "'"})
 
 
-def said(text: str, most: int, *, quoted: bool = True) -> str:
+def said(text: str, most: int) -> str:
     """Return foreign `text` on one line, cut, in quotes that it can't close, without what is not seen."""
+    return f'"{_line(text, most).translate(_QUOTES)}"'
+
+
+def named(text: str, most: int = _NAME_MAX) -> str:
+    """Return a foreign name as it is, on one line and cut; in quotes where it could read as a sentence or a command."""
+    name = _line(text, most)
+    return said(text, most) if not _SENTENCE.isdisjoint(name) else name
+
+
+def _line(text: str, most: int) -> str:
     head = text[: most * 4]  # what is cut away needs no looking at
     if not (head.isascii() and head.isprintable()):
         head = "".join(" " if c in INVISIBLE and c not in _INVISIBLE_KEPT else c for c in head)
     words = " ".join(head.split())
     if len(words) > most or len(text) > most * 4:
         words = words[: most - 1].rstrip() + "…"
-    return f'"{words.translate(_QUOTES)}"' if quoted else words
+    return words
 
 
 def _bounded(text: str) -> str:

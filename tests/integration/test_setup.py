@@ -95,7 +95,10 @@ def test_every_client_is_set_up_and_taken_away_byte_for_byte(cli, make_repo, fil
                     node = whole
                     for part in wanted.path:
                         node = node.get(part)
-                    assert wanted.how == "default" or wanted.value in [node.value, *(item.value for item in node.items or ())]
+                    assert wanted.how == "default" or wanted.value in [
+                        node.value,
+                        *(item.value for item in node.items or ()),
+                    ]
             if file.runs:
                 assert after[there[0]][1] & 0o100
     for name, data in files.items():
