@@ -299,7 +299,8 @@ class Memory:
         """Check the log: every object and every event, or what came after `since`.
 
         `since` is a revision of the log that must be below the tip (a checkpoint); with `full` the whole log
-        is read all the same. `allow_missing`: no log is no finding.
+        is read all the same. `allow_missing`: a log that never was is no error (one that `since` or what was seen of
+        a remote tells of is).
         """
         from gitmem.store import verifying
 

@@ -66,11 +66,13 @@ def verify(
         return report
     if tip is None:
         report = Report("", "")
-        severity = WARNING if allow_missing else ERROR
-        report.findings.append(
-            Finding("absent", f"there is no decision log: {LOG_REF} does not exist", severity=severity)
-        )
-        report.code = 0 if allow_missing else EXIT_ABSENT
+        seen = checkpoint or next(_seen(repository), ("", ""))[1]
+        what = f"there is no decision log: {LOG_REF} does not exist"
+        if seen:  # a log that was there before is not one that never was
+            what += f", and it did when {seen[:12]} was its tip"
+        allowed = allow_missing and not seen
+        report.findings.append(Finding("absent", what, severity=WARNING if allowed else ERROR))
+        report.code = 0 if allowed else EXIT_ABSENT
         return report
     condition = log.condition()
     report = Report(tip, "")
@@ -106,9 +108,7 @@ def verify(
 
 def _compare_seen(repository: Repository, log: Log, tip: str, report: Report) -> None:
     """Hold the log to what was last seen of each remote: those tips are checkpoints, too."""
-    listed = repository.git("for-each-ref", "--format=%(refname) %(objectname)", SEEN_REFS, check=False)
-    for line in listed.decode("utf-8", "replace").splitlines():
-        ref, _, oid = line.partition(" ")
+    for ref, oid in _seen(repository):
         if log.contains(tip, oid) or _was_redacted_since(repository, log, tip, oid):
             continue
         name = ref.removeprefix(SEEN_REFS).removesuffix("/log")
@@ -120,6 +120,14 @@ def _compare_seen(repository: Repository, log: Log, tip: str, report: Report) ->
                 commit=oid,
             )
         )
+
+
+def _seen(repository: Repository) -> Iterator[tuple[str, str]]:
+    """Yield the refs of what was last seen of remotes, and their tips."""
+    listed = repository.git("for-each-ref", "--format=%(refname) %(objectname)", SEEN_REFS, check=False)
+    for line in listed.decode("utf-8", "replace").splitlines():
+        ref, _, oid = line.partition(" ")
+        yield ref, oid
 
 
 def _read(

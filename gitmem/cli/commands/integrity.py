@@ -36,7 +36,7 @@ def verify(
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="With --since: read the whole log all the same.")] = False,
     allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="A repository without a log is no failure.")
+        bool, typer.Option("--allow-missing", help="A repository that never had a log is no failure.")
     ] = False,
     format: Annotated[
         Literal["text", "json", "github"],
