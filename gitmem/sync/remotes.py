@@ -351,6 +351,12 @@ class Settings:
                 what=f"there is no remote called `{name[:80]}`",
                 hint=f"there is {listed}." if listed else "add it: `git remote add NAME URL`.",
             )
+        if self.repository.try_git("check-ref-format", f"{SEEN_REFS}{name}/log").rc != 0:
+            raise Refused(
+                field="remote",
+                what=f"the remote's name `{name[:80]}` can't be part of a ref, in which to keep what was seen of it",
+                hint="give it another name: `git remote rename`, or in git's configuration.",
+            )
         ref = self.get(f"decisions.{name}.remoteref") or self.get("decisions.remoteref") or LOG_REF
         if self.repository.try_git("check-ref-format", ref).rc != 0 or not ref.startswith("refs/"):
             raise Refused(

@@ -239,6 +239,8 @@ class Traveller:
             tip = self.log.tip()
             if fetch or not self._is_known(tip, here, seen):
                 here = self._arrive(remote, done, seen)
+            else:
+                self._saw(remote, here, dry_run=dry_run)
             tip = self.log.tip()
             if tip is None:
                 if fetch:

@@ -118,6 +118,20 @@ def test_several_remotes_are_kept_apart_and_the_default_is_gits(shared, make_rep
     assert "orign" in error["message"] and "origin" in error["hint"]
 
 
+def test_what_was_seen_is_kept_whatever_the_remote_is_called_or_it_says_so(shared, hub, cli, git):
+    one, _, _ = shared
+    for name in ("team/origin", "a;touch${IFS}x", "--upload-pack=touch"):
+        git("config", f"remote.{name}.url", hub, cwd=one)
+        done = cli("push", "--json", "--", name, cwd=one)
+        assert done.code == 0 and done.json["sent"] == 0
+        assert tip(git, one, f"refs/decisions-remotes/{name}/log") == tip(git, hub)
+    for name in ("we ird", "x.lock", ".", "$(touch x)~"):
+        git("config", f"remote.{name}.url", hub, cwd=one)
+        assert "can't be part of a ref" in said(cli, one, "sync", name, code=15)["message"]
+    assert not (one / "x").exists()
+    is_sound(git, cli, one)
+
+
 def test_without_a_remote_it_says_what_to_do(make_repo, cli, git):
     repo = make_repo()
     record(cli, repo, "record", "a.b", "add", "-r", "One.")
