@@ -81,11 +81,7 @@ class Found:
         ]
         if not rows and not self._rows("SELECT 1 FROM links LIMIT 1"):
             return
-        db = self._writable()
-        if db is not None:
-            with _Transaction(db):
-                db.execute("DELETE FROM links")
-                db.executemany("INSERT OR IGNORE INTO links VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._write(("DELETE FROM links", [()]), ("INSERT OR IGNORE INTO links VALUES (?, ?, ?, ?, ?, ?)", rows))
 
     def patches(self, oids: Sequence[str]) -> dict[str, str]:
         """Return what is known of some commits (or ranges, by names of the caller's): name -> patch id, "" for none."""
@@ -98,10 +94,21 @@ class Found:
         return found
 
     def keep_patches(self, patches: Iterable[tuple[str, str]]) -> None:
+        self._write(("INSERT OR REPLACE INTO patches VALUES (?, ?)", patches))
+
+    def _write(self, *orders: tuple[str, Iterable[tuple[object, ...]]]) -> None:
+        """Do all or nothing; where the file can't be written, or another process keeps it, nothing and no error."""
         db = self._writable()
-        if db is not None:
-            with _Transaction(db):
-                db.executemany("INSERT OR REPLACE INTO patches VALUES (?, ?)", patches)
+        if db is None:
+            return
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            for statement, rows in orders:
+                db.executemany(statement, rows)
+            db.execute("COMMIT")
+        except sqlite3.Error:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
 
     def close(self) -> None:
         if self._db is not None:
@@ -150,6 +157,9 @@ class Found:
                     return
                 _begin(db)
             self._db = db
+        except sqlite3.OperationalError:  # another process has it, or it can't be written: it is nothing to throw away
+            if db is not None:
+                db.close()
         except sqlite3.DatabaseError:
             if db is not None:
                 db.close()
@@ -159,13 +169,14 @@ class Found:
 
 
 def _begin(db: sqlite3.Connection) -> None:
-    with _Transaction(db):
-        for table in ("links", "patches"):
-            db.execute(f"DROP TABLE IF EXISTS {table}")
-        for statement in _TABLES.split(";\n"):
-            if statement.strip():
-                db.execute(statement)
-        db.execute(f"PRAGMA user_version={SCHEMA}")
+    db.execute("BEGIN IMMEDIATE")
+    for table in ("links", "patches"):
+        db.execute(f"DROP TABLE IF EXISTS {table}")
+    for statement in _TABLES.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+    db.execute(f"PRAGMA user_version={SCHEMA}")
+    db.execute("COMMIT")
 
 
 def _unlink(path: str) -> bool:
@@ -174,21 +185,3 @@ def _unlink(path: str) -> bool:
     except OSError:
         return False
     return True
-
-
-class _Transaction:
-    """All or nothing; where the file can't be written, nothing and no error."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    def __enter__(self) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> bool:
-        if kind is None:
-            self._db.execute("COMMIT")
-            return False
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
-        return issubclass(kind, sqlite3.Error)

@@ -353,6 +353,27 @@ def test_a_squash_is_not_looked_for_in_the_branch_that_it_was_made_of(world, for
     assert world.commits(event) == [first, world.oid("origin/main")]
 
 
+def test_a_scan_goes_on_where_another_process_keeps_what_was_found(world, forge):
+    import sqlite3
+
+    made = forge.squash("Something else entirely")
+    world.run("fetch", "--quiet", "origin")
+    world.scan()
+    kept = sqlite3.connect(world.repo / ".git/gitmem/found.sqlite", isolation_level=None)
+    place = world.repo / ".git/gitmem/found.sqlite"
+    inode = place.stat().st_ino
+    for kind in ("IMMEDIATE", "EXCLUSIVE"):
+        kept.execute(f"BEGIN {kind}")
+        world.commit(kind, "late\n", kind)
+        done = world.cli("link", "--scan", "--json", cwd=world.repo)
+        assert done.code == 0 and done.json["links"] == [], done.stderr
+        kept.execute("ROLLBACK")
+        assert place.stat().st_ino == inode  # it was busy, not broken
+    kept.close()
+    untouched(world)
+    assert made in world.commits(world.one)
+
+
 def test_forge_squash_with_an_edited_message(world, forge):
     made = forge.squash("Something else entirely (#12)", after=BODY + "more\n")
     world.run("fetch", "--quiet", "origin")
