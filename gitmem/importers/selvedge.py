@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 
 from gitmem.core import dates, entities, vocabulary
@@ -91,9 +93,23 @@ def _found(path: str) -> str:
 
 def _rows(path: str) -> tuple[list[Row], dict[str, str]]:
     """Return the events, oldest first, and the hash that the chain has of each."""
+    with tempfile.TemporaryDirectory(prefix="gitmem-") as folder:
+        rows, chained = _read_rows(path, folder)
+    for row in rows:
+        row["metadata_from"] = _renamed_from(row["metadata"])
+    return rows, chained
+
+
+def _read_rows(path: str, folder: str) -> tuple[list[Row], dict[str, str]]:
     try:
+        place = path
+        if os.path.exists(f"{path}-wal") and not os.path.exists(f"{path}-shm"):
+            # Left behind by a writer that is gone. To read it, SQLite would make a file beside it: a copy may have one.
+            place = os.path.join(folder, "store.db")
+            shutil.copyfile(path, place)
+            shutil.copyfile(f"{path}-wal", f"{place}-wal")
         # immutable: without it SQLite writes a journal beside a store that another process left open.
-        uri = f"file:{_quoted(path)}?mode=ro" + ("" if os.path.exists(f"{path}-wal") else "&immutable=1")
+        uri = f"file:{_quoted(place)}?mode=ro" + ("" if os.path.exists(f"{place}-wal") else "&immutable=1")
         db = sqlite3.connect(uri, uri=True)
         try:
             has = {name for _, name, *_ in db.execute("PRAGMA table_info(events)")}
@@ -111,8 +127,8 @@ def _rows(path: str) -> tuple[list[Row], dict[str, str]]:
             db.close()
     except sqlite3.Error as error:
         raise Refused(field="PATH", what=f"{path[:200]!r} can't be read as a SQLite file: {error}") from None
-    for row in rows:
-        row["metadata_from"] = _renamed_from(row["metadata"])
+    except OSError as error:
+        raise Refused(field="PATH", what=f"{path[:200]!r} can't be read: {error.strerror}") from None
     return rows, chained
 
 

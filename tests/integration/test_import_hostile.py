@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -357,3 +358,19 @@ def test_a_trailer_of_any_length_or_without_an_alternative_ends_no_import(repo, 
     assert reasons(done) == {"trailers `Rejected:` that name no alternative": 1}
     found = cli("log", "--json", cwd=repo).json["events"]
     assert [(one["change_type"], one["approach"]) for one in found] == [("reject", "polling"), ("reject", "long")]
+
+
+def test_a_store_with_a_journal_is_read_whole_and_left_as_it_is(repo, cli, tmp_path):
+    db = sqlite3.connect(tmp_path / "live.db")
+    db.execute("PRAGMA journal_mode = wal")
+    db.execute(f"CREATE TABLE events ({', '.join(COLUMNS)})")
+    db.execute("INSERT INTO events VALUES ('1', '2026-01-01T00:00:00.000000Z', 'column', 't.a', 'add', 'Why.', '')")
+    db.commit()
+    store = tmp_path / "store"
+    store.mkdir()
+    for end in ("", "-wal"):  # as they lie after a crash
+        shutil.copy(tmp_path / f"live.db{end}", store / f"selvedge.db{end}")
+    db.close()
+    before = {one.name: one.read_bytes() for one in store.iterdir()}
+    assert cli("import", "selvedge", str(store), "--json", cwd=repo).json["appended"] == 1
+    assert {one.name: one.read_bytes() for one in store.iterdir()} == before
