@@ -76,7 +76,8 @@ def drawn(item: Item) -> Iterator[Line]:
                 yield from _changes("if this is kept", item["if_kept"][event["id"]])
         return
     yield from _event(item["event"])
-    known = f" ({item['effect_reason']})" if item["effect_reason"] else ""
+    known = (item["effect_reason"] or "").removeprefix("waits for a person: ")  # said already
+    known = f" ({known})" if known else ""
     yield Line(("", "    "), (why, f"{WHYS[why]}{known}"), hang=4)
     if item["due"]:
         for signal in item["due"]["signals"]:

@@ -93,8 +93,10 @@ class Step:
         try:
             self.remark = act() or self.remark
         except OSError as error:
+            why = f"{error.strerror} ({error.filename})"
             raise GitFailed(
-                what=f"{self.sentence}: {error.strerror} ({error.filename}); this step changed nothing", rc=None
+                message=f"can't be done: {self.sentence}: {why}; this step changed nothing",
+                hint="the steps before it are done; run the command again once that can be written.",
             ) from None
 
 

@@ -70,16 +70,19 @@ class FileStep(Step):
     def _write(self) -> str:
         # Remembered first: a file that was changed with no record of what it was couldn't get its bytes back.
         kept = self._setup.remember(self.path, self.before, self.after)
+        return self._put(kept, is_new=self.before is None, runs=self._runs)
+
+    def _restore(self) -> str:
+        kept = self._setup.remember(self.path, None, None)
+        return self._put(kept, is_new=False, runs=False)
+
+    def _put(self, kept: Mapping[str, Mapping[str, str | None]], *, is_new: bool, runs: bool) -> str:
+        """Write the file; where that fails, `kept` is remembered again, and nothing has changed."""
         try:
-            self._setup.write(self.path, self.after, is_new=self.before is None, runs=self._runs)
+            self._setup.write(self.path, self.after, is_new=is_new, runs=runs)
         except OSError:
             self._setup.put_record(kept)
             raise
-        return ""
-
-    def _restore(self) -> str:
-        self._setup.write(self.path, self.after, is_new=False, runs=False)
-        self._setup.remember(self.path, None, None)
         return ""
 
 

@@ -256,11 +256,20 @@ def test_no_file_is_changed_without_remembering_what_it_was_nor_remembered_uncha
     place.mkdir(parents=True)  # what is to be written there can't be, not even by root
     done = cli("setup", "--agent", "claude", cwd=repo)
     assert done.code == 30 and "this step changed nothing" in done.stderr
+    assert done.stderr.startswith("error: can't be done: ") and "git failed" not in done.stderr  # git had no part in it
+    assert "hint: the steps before it are done" in done.stderr
     assert {name for name, held in tree(repo).items() if before.get(name) != held} == written
     place.rmdir()
     record = repo / ".git" / "gitmem" / "setup.json"
     assert set(json.loads(record.read_text()) if record.exists() else {}) == written
     assert cli("setup", "--agent", "claude", cwd=repo).code == 0
+    set_up = tree(repo)
+    kept = record.read_bytes()
+    (record.parent / "setup.json.gitmem-new").mkdir()  # and taking away can't forget
+    done = cli("uninstall", cwd=repo)
+    assert done.code == 30 and "this step changed nothing" in done.stderr
+    assert tree(repo) == set_up and record.read_bytes() == kept
+    (record.parent / "setup.json.gitmem-new").rmdir()
     assert cli("uninstall", cwd=repo).code == 0 and tree(repo) == before
 
 
