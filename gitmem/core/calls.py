@@ -16,6 +16,9 @@ EVENTS = ("edit", "done", "start", "compact", "other")
 #: The file that `doctor` says it edited, to see that a client's hook is heard; there is none of this name.
 CANARY = ".gitmem-canary"
 
+#: So many characters are looked through for where an edit lands: a hook has a second.
+LANDING_MAX = 8_000_000
+
 
 class Edit:
     """One file that an edit touches.
@@ -59,16 +62,20 @@ class Edit:
         if self.content is not None:
             return self.content
         text = before or ""
+        left = LANDING_MAX
         for number, (old, new, everywhere) in enumerate(self.pairs):
             place = self.places.get(number, "")
-            if old and old in text and (place == "" or text.count(old) == 1):
-                text = text.replace(old, new) if everywhere else text.replace(old, new, 1)
-                continue
+            is_there = bool(old) and old in text
+            is_sure = is_there and (place == "" or text.count(old) == 1)
             done = None
-            if text and (old or place != ""):
+            if not is_sure and text and (old or place != "") and len(text) <= left:
                 from gitmem.core import landing  # here: most edits fit as they are
 
+                left -= len(text)
                 done = landing.landed(text, old, new, place)
+            if done is None and is_there:
+                text = text.replace(old, new) if everywhere else text.replace(old, new, 1)
+                continue
             # What is only added below an anchor is put there by some clients and at the end by others.
             if done is None or (not old and isinstance(place, str)):
                 text = done or text

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+#: In a file of more lines only what stands there letter by letter is found: a hook has a second.
+LOOSE_MAX = 100_000
+
 
 def landed(text: str, old: str, new: str, place: int | str) -> str | None:
     """Return `text` with `new` in the place of `old`, or None where that stands nowhere, blanks aside.
@@ -58,7 +61,8 @@ def _found(lines: Sequence[str], wanted: Sequence[str], place: int | str) -> int
     """Return where the lines `wanted` begin: the nearest to `place`, as exactly as they stand anywhere."""
     start = (_anchored(lines, place) or 0) if isinstance(place, str) and place else 0
     exact: Callable[[str], str] = str
-    for form in (exact, str.rstrip, str.strip):
+    loose = (str.rstrip, str.strip) if len(lines) <= LOOSE_MAX else ()
+    for form in (exact, *loose):
         have = [form(line) for line in lines]
         want = [form(line) for line in wanted]
         if not any(want):

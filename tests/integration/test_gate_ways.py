@@ -116,6 +116,25 @@ def test_a_diffs_line_says_which_of_two_equal_places(closed, header, context, st
     assert closed.codex(f"--- a/m.py\n+++ b/m.py\n{header}\n{context}+{NEW}").stop is stops
 
 
+def test_however_many_places_an_edit_names_little_is_looked_through(monkeypatch):
+    from gitmem.core import landing
+
+    looked = []
+    land = landing.landed
+
+    def counted(text: str, old: str, new: str, place: int | str) -> str | None:
+        looked.append(len(text))
+        return land(text, old, new, place)
+
+    monkeypatch.setattr(landing, "landed", counted)
+    pairs = [("", f"new {number}\n", False) for number in range(200)]
+    places = dict.fromkeys(range(200), "class A:")
+    text = "class A:\n" + "    x\n" * 100_000
+    after = Edit("a.py", pairs=pairs, places=places).after(text)
+    assert after is not None and after.startswith("class A:\nnew ") and all(new in after for _, new, _ in pairs)
+    assert 1 < len(looked) < 20 and sum(looked) <= 8_000_000
+
+
 # --- several steps in one call ------------------------------------------------------------------
 
 
