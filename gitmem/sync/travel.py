@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from gitmem.core import ids, rewriting, secrets
 from gitmem.core.events import Event
-from gitmem.errors import LogBusy, NoLog, Refused, RemoteRewound
+from gitmem.errors import BrokenHistory, GitFailed, Incomplete, LogBusy, NoLog, Refused, RemoteRewound
 from gitmem.store import git
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log, Stored, TipMoved
@@ -31,6 +31,8 @@ from gitmem.sync.remotes import Remote
 
 #: How often a log that was replaced meanwhile is fetched again.
 FETCHES_MAX = 3
+#: How often a fetch or a push is begun anew because our own log was rewritten meanwhile.
+STEADY_MAX = 3
 #: How often a push that lost a race fetches, joins and tries again, and the longest pause before it does.
 PUSHES_MAX = 12
 PAUSE_MAX_S = 1.5
@@ -110,6 +112,20 @@ class Traveller:
 
         Raises RemoteRewound, BrokenHistory, Incomplete, LogBusy, GitFailed; nothing was changed then.
         """
+        return self._steadily(lambda: self._fetch(remote, dry_run=dry_run))
+
+    def _steadily(self, act: Callable[[], Synced]) -> Synced:
+        """Do `act` anew where our log was moved under it: a redaction takes the objects of the old one away."""
+        for attempt in range(STEADY_MAX):
+            before = self.log.tip()
+            try:
+                return act()
+            except (Incomplete, BrokenHistory, GitFailed):
+                if attempt == STEADY_MAX - 1 or self.log.tip() == before:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _fetch(self, remote: Remote, *, dry_run: bool) -> Synced:
         done = Synced(remote, self.log.tip() or "", dry_run=dry_run)
         done.theirs = remote.tip()
         self._arrive(remote, done, remote.seen())
@@ -230,6 +246,9 @@ class Traveller:
         Raises NoLog, Refused, RemoteRewound, RemoteRefused, BrokenHistory, Incomplete, LogBusy, GitFailed. What came
         until then stays; nothing was lost.
         """
+        return self._steadily(lambda: self._push(remote, dry_run=dry_run, restore=restore, fetch=fetch))
+
+    def _push(self, remote: Remote, *, dry_run: bool, restore: bool, fetch: bool) -> Synced:
         tip = self.log.tip()
         done = Synced(remote, tip or "", dry_run=dry_run)
         for attempt in range(PUSHES_MAX):

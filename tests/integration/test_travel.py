@@ -358,6 +358,30 @@ def test_other_events_of_a_commit_come_though_one_of_them_was_redacted_here(clon
     is_sound(git, cli, one)
 
 
+def test_a_sync_under_which_the_log_is_rewritten_begins_anew(leaked, hub, cli, git, monkeypatch):
+    from gitmem.memory import Memory
+    from gitmem.sync.remotes import Remote
+
+    one, two, bad = leaked
+    record(cli, two, "record", "a.b", "add", "-r", "Theirs.")
+    assert said(cli, two, "sync")["sent"] == 1
+    real, fetches = Remote.fetch, []
+
+    def fetch(self, known, env):
+        if not fetches:  # between the look at our log and the use of it
+            redact(cli, one, bad)
+        fetches.append(known)
+        real(self, known, env)
+
+    monkeypatch.setattr(Remote, "fetch", fetch)
+    memory = Memory.open(str(one))
+    done = memory.sync().done
+    memory.close()
+    assert len(fetches) > 1 and done.came == 1 and done.replaced
+    assert tip(git, one) == tip(git, hub) and found_in(git, one, SECRET) == []
+    is_sound(git, cli, one)
+
+
 def test_a_redaction_is_not_forced_over_what_nobody_proved(leaked, hub, cli, git):
     one, _two, bad = leaked
     redact(cli, one, bad)
