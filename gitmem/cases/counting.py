@@ -36,7 +36,9 @@ def stats(desk: Desk, query: Query) -> Stats:
         if event.kind == "change":
             by["change_type"][event.change_type] += 1
             commits.update(row.commits)
-            unlinked += not row.commits
+            if event.source.startswith("git:"):  # history tells which commit it was read from, and needs no link
+                commits.add(event.source.split(":")[1])
+            unlinked += not row.commits and not event.source
             if row.verdict:
                 key = (event.scope, entity_key(event.entity_path), approach.total_key(event.approach))
                 decisions.setdefault(key, row.verdict)

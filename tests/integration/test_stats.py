@@ -60,6 +60,20 @@ def test_its_filters_are_those_of_log(repo, cli, filters, events):
         assert counted["commits"] == {"total": 0, "with_decisions": 0}
 
 
+def test_what_was_read_from_history_belongs_to_the_commit_that_it_was_read_from(make_repo, cli, git):
+    repo = make_repo()
+    (repo / "cache.py").write_text("def cached():\n    return 1\n")
+    git("add", "cache.py", cwd=repo)
+    git("commit", "--quiet", "-m", "Cache", cwd=repo)
+    git("revert", "--no-edit", "HEAD", cwd=repo)
+    assert cli("import", "git", "--json", cwd=repo).json["appended"] == 2
+    counted = cli("stats", "--json", cwd=repo).json
+    assert counted["by"]["verdict"] == {"reverted": 1} and counted["by"]["channel"] == {"import": 2}
+    assert counted["commits"]["with_decisions"] == 2 and counted["unlinked"] == 0
+    assert cli("record", "a.b", "add", "-r", "Reason.", cwd=repo).code == 0
+    assert cli("stats", "--json", cwd=repo).json["unlinked"] == 1
+
+
 @pytest.mark.parametrize("kind", ["empty", "bare", "sha256", "worktree"])
 def test_it_counts_wherever_git_works(make_repo, cli, kind):
     place = make_repo(kind)
