@@ -69,7 +69,7 @@ def _ruled(
     noted = kept.shown(reader, ids, activity.NOTED)
     lets = {
         event_id: override
-        for event_id, override in kept.lets(reader.session, ids).items()
+        for event_id, override in kept.lets(reader.bucket, ids).items()
         if is_in_log(cache, override, event_id, matches)
     }
     if not kept.is_kept and not person:

@@ -19,7 +19,8 @@ def override(desk: Desk, prefix: str, reason: str, *, session: str | None = None
     with Activity(desk.repository) as kept:
         whose = kept.stopped_last(event_id) if session is None else kept.session_like(session, event_id)
     fields: dict[str, object] = {"targets": [event_id], "reason": reason}
-    if whose:
+    named = whose is not None and whose[:1] != "?"
+    if whose and named:
         fields["for_session"] = whose
     done = recording.record(desk, Draft("override", fields), dry_run=dry_run)
     if whose is None:
@@ -28,7 +29,7 @@ def override(desk: Desk, prefix: str, reason: str, *, session: str | None = None
         with Activity(desk.repository) as kept:
             for row in done.rows:
                 kept.let(row.event.id, whose, event_id)
-        who = whose or "the agent that was stopped last (its client names no session)"
+        who = whose if named else f"{whose[1:]} (its client names no session)"
         told = f"the next edit of {who} that {short(event_id)} would stop passes, once."
         if not kept.is_kept:
             told = "local activity can't be written here, so no edit will pass by this."

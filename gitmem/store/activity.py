@@ -63,7 +63,12 @@ class Reader:
     @property
     def key(self) -> str:
         """One text for one reader; no session, and a bucket of the agent's own."""
-        return "\n".join((self.session or f"?{self.agent}", self.subagent))
+        return "\n".join((self.bucket, self.subagent))
+
+    @property
+    def bucket(self) -> str:
+        """The session; of a client that names none, `?` and the agent's name."""
+        return self.session or f"?{self.agent}"
 
 
 class Activity:
@@ -177,15 +182,15 @@ class Activity:
     # --- overrides ----------------------------------------------------------------------------
 
     def stopped_last(self, event_id: str) -> str | None:
-        """Return the session that was last stopped on an event ("": one without a name); None where none was."""
+        """Return the session that was last stopped on an event, as `Reader.bucket` has it; None where none was."""
         if self._db is None:
             return None
         row = self._db.execute(
-            "SELECT session FROM outcomes WHERE what = 'stop' AND ' ' || events || ' ' LIKE ? "
+            "SELECT session, agent FROM outcomes WHERE what = 'stop' AND ' ' || events || ' ' LIKE ? "
             "ORDER BY at DESC, rowid DESC LIMIT 1",
             (f"% {event_id} %",),
         ).fetchone()
-        return row[0] if row else None
+        return Reader(row[1] or "", row[0] or "").bucket if row else None
 
     def session_like(self, typed: str, event_id: str) -> str:
         """Return the session that a person means by `typed`: one that was stopped on the event, its agent left out."""

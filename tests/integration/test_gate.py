@@ -190,6 +190,16 @@ def test_an_override_is_a_persons_for_the_session_last_stopped_and_is_used_up(wo
     assert not world.edit("db/2.sql", COLUMN, session="claude:other").stop
 
 
+def test_an_override_for_a_session_without_a_name_is_for_its_agent_alone(world, cli):
+    (rejected,) = world.person("reject", "payments.card_token", "-r", WHY)
+    assert world.edit("db/1.sql", COLUMN, session="").stop
+    done = cli("override", rejected, "-r", "only here", cwd=world.repo, tty=True)
+    assert done.code == 0 and "claude (its client names no session)" in done.stdout + done.stderr
+    assert world.call([Edit("db/1.sql", content=COLUMN)], session="", agent="codex").stop
+    assert not world.edit("db/1.sql", COLUMN, session="").stop
+    assert world.edit("db/1.sql", COLUMN, session="").stop, "used up"
+
+
 def test_an_override_that_the_log_does_not_know_or_that_no_person_wrote_opens_nothing(world, cli):
     (firm,) = world.person("reject", "payments.card_token", "-r", WHY)
     (proposed,) = world.agent("reject", "payments.card_pan", "-r", "proposed")
