@@ -94,9 +94,10 @@ class Clone:
         return data.decode("utf-8", "replace")
 
     def patch_id(self, oid: str) -> str:
-        """Return the stable patch id of a commit."""
-        diff = self.git("diff-tree", "-p", "--no-ext-diff", "--no-textconv", oid)
-        return self.git("patch-id", "--stable", data=diff).decode().partition(" ")[0]
+        """Return the stable patch id of a commit; empty where its files are not all here."""
+        args = ["git", "diff-tree", "-p", "--no-ext-diff", "--no-textconv", oid]
+        diff = subprocess.run(args, cwd=self.place, capture_output=True)
+        return "" if diff.returncode else self.git("patch-id", "--stable", data=diff.stdout).decode().partition(" ")[0]
 
     def close(self) -> None:
         if self._blobs is not None:
