@@ -155,6 +155,8 @@ def _hooks(desk: Desk) -> Iterator[Check]:
 
 
 def _travel(desk: Desk) -> Iterator[Check]:
+    import shlex
+
     from gitmem.sync.remotes import Settings
 
     if desk.log().tip() is None:
@@ -163,17 +165,18 @@ def _travel(desk: Desk) -> Iterator[Check]:
     if not settings.names:
         yield Check("remotes", NOTE, "this repository has no remote: its decisions are here only")
     for name in settings.names:
+        remedy = f"git decisions sync {shlex.quote(name)}"
         ref = f"refs/decisions-remotes/{name}/log"
         there = desk.repository.try_git("rev-parse", "-q", "--verify", ref)
         if there.rc:
-            yield Check("remotes", WARNING, f"{name}: nothing was pushed or fetched yet", f"git decisions sync {name}")
+            yield Check("remotes", WARNING, f"{name}: nothing was pushed or fetched yet", remedy)
             continue
         ahead = _count(desk, "refs/decisions/log", ref)
         behind = _count(desk, ref, "refs/decisions/log")
         if ahead or behind:
             said = [counted(ahead, "commit") + " to push"] if ahead else []
             said += [counted(behind, "commit") + " to join"] if behind else []
-            yield Check("remotes", WARNING, f"{name}: {', '.join(said)}", f"git decisions sync {name}")
+            yield Check("remotes", WARNING, f"{name}: {', '.join(said)}", remedy)
         else:
             yield Check("remotes", OK, f"{name}: as it was last seen")
 
