@@ -361,6 +361,8 @@ def _argv(command: catalogue.Command, event: str) -> list[str]:
 def _masked(text: str) -> str:
     """What is new in each run: ids of what is appended, and times."""
     text = re.sub(r"\d{4}-\d\d-\d\d[T ][\d:.]+(Z| UTC)?", "TIME", text)
+    text = re.sub(r"git-decisions-demo-\w+", "DEMO", text)  # a folder of its own
+    text = re.sub(r"\d\d:\d\d:\d\d", "TIME", text)
     return re.sub(r"\b[0-9a-f]{7,64}\b", "HEX", text)
 
 
