@@ -17,6 +17,7 @@ import os
 import pty
 import re
 import selectors
+import signal
 import struct
 import subprocess
 import sys
@@ -92,6 +93,9 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("here")
     # For what runs before any fixture: collection, session fixtures. /dev/null is no folder, so nothing can be kept.
     _become(hermetic(Path("/dev/null/home"), os.environ))
+    # A shell that starts the tests in the background has them ignore Ctrl-C, and so would all that they start.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
