@@ -734,10 +734,10 @@ class _Guard:
         if self._is_sealed(event):
             return f"{_id(event)} {what}: [sealed]"
         of = f" of “{_quote(event.approach)}”" if event.approach else ""
-        # The sentence around it goes on, so the reason's own full stop would be one too many.
-        reason = _quote(_text(event.fields.get(REASONS.get(event.kind, "reason")))).removesuffix(".")
-        instead = _quote(_text(event.fields.get("instead"))).removesuffix(".")
-        return f"{_id(event)} {what}{of}: {reason}{f' (instead: {instead})' if instead else ''}"
+        # In quotes, whole: the sentence around it goes on behind the reason's own full stop.
+        reason = _text(event.fields.get(REASONS.get(event.kind, "reason")))
+        instead = _text(event.fields.get("instead"))
+        return f"{_id(event)} {what}{of}: “{_quote(reason)}”{f' (instead: “{_quote(instead)}”)' if instead else ''}"
 
     def _all_told(self, several: Iterable[Event]) -> str:
         return _joined([self._told(event) for event in several])

@@ -102,9 +102,9 @@ def test_export_says_which_option_its_json_has(cli, repo):
     assert cli("export", "--format", "json", cwd=repo).json["schema"] == 1
 
 
-def test_a_reason_that_is_quoted_in_a_sentence_brings_no_full_stop_along(cli, repo):
+def test_a_reason_that_is_quoted_in_a_sentence_is_whole_and_in_quotes(cli, repo):
     refused = cli("record", "users.card_token", "add", "-r", "It is quick.", cwd=repo)
-    assert refused.code == 14 and "in scope of PCI DSS; nothing was written." in refused.stderr
+    assert refused.code == 14 and "in scope of PCI DSS.”; nothing was written." in refused.stderr
     assert "It would put us in scope of PCI DSS." in cli("log", cwd=repo).stdout
 
 

@@ -141,7 +141,7 @@ def test_the_list_of_tools_is_small_and_every_client_can_read_it(repo, mode):
 
 
 def test_a_rejected_thing_is_refused_with_the_reason_and_a_supersede_waits_for_a_person(repo, cli):
-    reason = "Card data in our tables puts us under PCI DSS"
+    reason = "Card data in our tables puts us under PCI DSS."
     closed = cli("reject", "users.card_token", "-r", reason, "--json", cwd=repo, tty=True).json["events"][0]
 
     async def story(client: Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Any
 
 import pytest
@@ -51,7 +52,9 @@ def test_from_a_line_through_move_squash_and_amend_to_the_decision(repo, git, cl
     git("commit", "--quiet", "--amend", "-m", "rotate tokens", cwd=repo)
     git("checkout", "--quiet", "main", cwd=repo)
     git("merge", "--quiet", "--squash", "topic", cwd=repo)
-    git("commit", "--quiet", "-m", "all of it (#12)", cwd=repo)
+    # A minute later: within one second a squash of one commit can't be told from a rebase.
+    later = {"GIT_AUTHOR_DATE": f"@{int(time.time()) + 60} +0000"}
+    git("commit", "--quiet", "-m", "all of it (#12)", cwd=repo, env=later)
     git("branch", "--quiet", "-D", "topic", cwd=repo)
     git("mv", "src/auth.py", "src/session.py", cwd=repo)
     git("commit", "--quiet", "-m", "move", cwd=repo)

@@ -170,8 +170,8 @@ def test_a_refusal_tells_the_reason_what_was_chosen_instead_and_the_way_on() -> 
     closing = change("c", "reject", approach="store it", reasoning="PCI scope", instead="the provider's token")
     error = refused([closing], draft("add", approach="Store it"))
     assert error.message == (
-        "“Store it” on users.card_token is closed: 63000000 reject of “store it”: PCI scope "
-        "(instead: the provider's token); nothing was written."
+        "“Store it” on users.card_token is closed: 63000000 reject of “store it”: “PCI scope” "
+        "(instead: “the provider's token”); nothing was written."
     )
     assert error.advice.startswith("`git decisions supersede 63000000 -r WHY` proposes to re-open it")
     assert error.code == 14
@@ -256,7 +256,7 @@ def test_an_opening_without_approach_is_told_what_is_closed_and_stopped_once_whe
 def test_an_ambiguous_supersede_lists_the_closings() -> None:
     error = refused([change("c", "reject", approach="x"), change("d", "revert", approach="y")], draft("supersede"))
     assert isinstance(error, AmbiguousId)
-    assert "63000000 reject of “x”: because; 64000000 revert of “y”: because" in error.message
+    assert "63000000 reject of “x”: “because”; 64000000 revert of “y”: “because”" in error.message
 
 
 # --- what is wanted -----------------------------------------------------------------------------------------
