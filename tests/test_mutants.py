@@ -54,6 +54,9 @@ def test_what_no_test_holds_is_named(mutants, monkeypatch, capfd):
 
     monkeypatch.setattr(mutants, "MUTANTS", (row("harmless", "LENGTH = 32 * 2"), row("deadly", "LENGTH = 63")))
     monkeypatch.setattr(sys, "argv", ["mutants"])
+    # Neither what the environment wants of pytest nor where it sends Python makes a difference.
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-v --no-such-option")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     assert mutants.main() == 1
     out, err = capfd.readouterr()
     assert "SURVIVED harmless" in out and "caught   deadly" in out
