@@ -86,6 +86,48 @@ def test_each_command_has_help_and_a_place_in_the_documents(cli, tmp_path):
         assert name in manual.replace("\\-", "-"), f"{name} is not in the man page"
 
 
+def rows_of_json() -> dict[str, set[str]]:
+    """The fields that the reference promises, by command: the table of answers in `docs/reference/cli.md`."""
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text("utf-8")
+    promised = {}
+    for row in re.findall(r"^\| (`.*) \|$", page.split("## JSON")[1].split("## Exit")[0], re.MULTILINE):
+        answers, fields = row.split(" | ", 1)
+        for name in re.findall(r"`([a-z ]+)", answers):
+            promised[name] = set(re.findall(r"`(\w+)`", fields))
+    return promised
+
+
+def test_the_json_of_each_command_is_promised_with_its_fields(cli, make_repo):
+    from gitmem.cli import catalogue
+
+    promised = rows_of_json()
+    # Said in one row, with others of their kind.
+    together = {
+        *("ratify", "dispute", "retract", "resolve", "seal", "unseal", "mute", "unmute", "pin", "unpin", "override"),
+        *("import sql", "import alembic", "import django", "import adr", "import agent-trace", "import selvedge"),
+    }
+    takes = {one.words for one in catalogue.every() for option in one.options if "--json" in option.names}
+    assert takes - together - set(promised) == set()
+
+    repo = make_repo("plain")
+    (repo / "a.py").write_text("x = 1\n", "utf-8")
+    written = cli("reject", "a.py", "--whole", "-r", "It was slow.", "--json", cwd=repo).json["events"][0]["id"]
+    asked = {
+        **{name: [name] for name in ("log", "stats", "review", "stale", "changeset", "doctor", "digest", "verify")},
+        **{name: [name] for name in ("link", "init")},
+        **{name: [name, "a.py"] for name in ("prior", "blame", "status", "why")},
+        "show": ["show", written],
+        "assert": ["assert", written],
+        "gate": ["gate", "--staged"],
+        "import git": ["import", "git"],
+        "reject": ["reject", "b.py", "--whole", "-r", "It was slower."],
+        "setup": ["setup", "--check"],
+    }
+    for name, words in asked.items():
+        answer = set(cli(*words, "--json", cwd=repo).json) - {"schema"}
+        assert answer <= promised[name], name
+
+
 def pages() -> list[Path]:
     """Every page of the repository that people read."""
     folders = [ROOT, *(ROOT / name for name in ("docs", "action", "plugin", "githooks", "tests", "changelog.d"))]

@@ -147,7 +147,7 @@ Kinds: TypeAlias = Annotated[
     _texts("--kind", metavar="KIND|any", help="Events of this kind instead of changes: link, review, mark, …, or any."),
 ]
 Everything: TypeAlias = Annotated[
-    bool, _flag("--all", help="Also what is void, retracted, muted or redacted.")
+    bool, _flag("--all", help="Also what is void, retracted, sealed, muted or redacted.")
 ]  # fmt: skip
 AsOf: TypeAlias = Annotated[
     str | None,

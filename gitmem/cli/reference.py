@@ -22,13 +22,15 @@ MANUAL = "docs/man/git-decisions.1"
 #: Exit statuses by their groups; the classes are in `docs/reference/errors.md`.
 EXITS = (
     ("0", "done"),
-    ("1", "a negative answer: `assert` misses an event, `verify` has found something wrong"),
+    ("1", "a negative answer: `verify` or `doctor` found something wrong, `gate` stops, `assert` misses an event, "
+     "`--check` finds a difference, a file held what could not be imported"),
     ("2", "the command line is not understood"),
     ("3", "a bug in gitmem; a report to paste is printed"),
     ("10-19", "the situation: no log here (10), busy (11), unknown id (12), ambiguous id (13), against a rule (14), "
-     "refused content (15), outside a repository (16)"),
+     "refused content (15), outside a repository (16), an extra that isn't installed (17)"),
     ("20-29", "the data: malformed event (20), broken history (21), written by a newer gitmem (22), incomplete (23)"),
-    ("30-39", "git or the network failed"),
+    ("30-39", "git, remotes, keys: git or the network failed (30), a remote lost something (31), it refuses the log "
+     "(32), it can't be signed (35)"),
     ("130", "interrupted"),
     ("141", "the reader of the output went away"),
 )  # fmt: skip
@@ -45,23 +47,43 @@ prints one event on each line. Every event has the same fields; what its kind ha
 | `show` | `event`, `log_commit`, `links`, `reviews`, `marks`, `closed`, `closed_by` |
 | `blame` | `entity_path`, `event` (null where nobody recorded anything) |
 | `record`, `reject`, `supersede` | `written`, `events`, `warnings` |
-| `status` | `decisions`, `counts`, and without an entity `events`, `unlinked`, `tip`, `review` (`waiting`, `oldest`) |
-| `prior` | `known` (yes, weak, nothing), `attempts`, `hidden` |
+| `status` | `decisions`, `counts`, of an entity `entity_path`, and without an entity `events`, `unlinked`, `tip`, \
+`review` (`waiting`, `oldest`), `newer`, `quarantined` |
+| `rebuild` | as `status` |
+| `prior` | `known` (yes, weak, nothing), `entity_path`, `attempts`, `hidden` |
 | `review` | `waiting`, `oldest`, `relanded`, `due`, `token`, `items` (below) |
 | `stale` | `now`, `counts` (by flag), `decisions` (below) |
+| `stats` | `events`, `entities`, `unlinked`, `by` (counts by `kind`, `change_type`, `verdict` …), `commits` \
+(`total`, `with_decisions`) |
+| `why` | `known`, `file`, `line`, `text`, `note`, `commits` (`commit`, `subject`, `author`, `date`, `events`: of \
+each `id`, `how`, `via`, `confidence`, `reverted_by`), `about` (ids), `events` |
 | `ratify` and all that review or mark, `override` | as `record` |
 | `changeset` | `events`, or without an id `changesets` |
 | `assert` | `present`, `missing` |
+| `gate` | `where`, `stops`, `has_log`, `files` (how many), `unread`, `findings` (below), `message` |
+| `digest` | `text`, `bytes`, `ids` |
+| `doctor` | `well`, `checks` (`what`, `state`: ok, note, warning or error, `says`, `remedy`) |
 | `verify` | `sound`, `tip`, `events`, `commits`, `newer`, `signatures`, `incremental_from`, `findings` |
-| `record --attach`, `archive add` | `attached` (`name`, `size`, `sha256`); `archive add` also `event`, `known` |
+| `record --attach`, `archive add` | `attached` (`name`, `size`, `sha256`); `archive add` also `written`, `event`, \
+`known` |
 | `archive fetch`, `archive push` | `remote`, `old_tip`, `tip`, `remote_tip`, `received` (how many), `sent` (whether) |
-| `audit` | `event`, `attachments` (as `attached`; `added_at`, `author`, `channel`, `problem`, and `text` or `base64`) |
-| `redact` `expunge` | `written`, `redacted`, `mode`, `event`, `old_tip`, `tip`, `commits`, `objects`, `packs`, `held` |
+| `audit` | `event`, `attachments` (as `attached`; `added_at`, `author`, `channel`, `problem`, and `text` or \
+`base64`) |
+| `fetch`, `push`, `sync` | `remote`, `ref`, `dry_run`, `old_tip`, `tip`, `remote_tip`, `received` and `sent` (how \
+many), `joined`, `redacted`, `replaced`, `linked`, `events` (`received`, `sent`), `held` (what could not be removed, \
+and remarks) |
+| `push --probe` | `remote`, `ref`, `taken` |
+| `redact`, `expunge` | `dry_run`, `written`, `redacted`, `mode`, `event`, `old_tip`, `tip`, `commits`, `objects`, \
+`packs`, `bytes`, `held` |
 | `init`, `uninstall` | `dry_run`, `steps` (`what`, `done`, `already`), `notes` |
-| `setup` | the same; its steps have a `diff`; and `agents`, `in_order` (with `--check`; else null) |
-| `import jsonl` | `commits`, `events`, `appended`, `known`, `redacted`, `tip`, `skipped`, `warnings` |
-| `import git` | `commits`, `found`, `appended`, `known`, `skipped` |
-| `link` | `links` (`events`, `commit`, `how`), `unlinked` |
+| `setup` | `dry_run`, `steps` (with a `diff`), `notes`, `agents`, `in_order` (with `--check`; else null) |
+| `import jsonl` | `dry_run`, `commits`, `events`, `appended`, `known`, `redacted`, `tip`, `skipped`, `warnings` |
+| `import git` | `dry_run`, `commits`, `found`, `landings`, `appended`, `known`, `warnings`, `skipped` (`reason`, \
+`count`, `examples`, `kept`) |
+| `import` of anything else | `dry_run`, `read` (counts by what was read), `appended`, `known`, `warnings`, `skipped` |
+| `link` | `links` and `found` (`events`, `commit`, `how`: written, and kept in this clone), `doubts` (`events`, \
+`commits`), `unlinked` |
+| `demo` | `steps` (`command`, `exit`, `output`) |
 | an error | `error` (`code`, `name`, `message`, `hint`, `written`); the exit status is the same as without `--json` |
 
 An event: `id`, `kind`, `change_type`, `entity_path`, `entity_type`, `scope`, `approach`, `reasoning`, `instead`,
@@ -92,8 +114,13 @@ is due), `since`, `flag` (relanded, code_reverted, expired, revisit_due, review_
 `days_overdue`, `signals` (of each reason `flag`, `why`, `since`, `event`, `words`, `commit`), `reasoning`, `instead`,
 `revisit_after`, `stale_when`, `expires_when`.
 
-A finding: `rule`, `severity` (error, warning), `commit`, `event`, `message`, `accepted_by` (the review that did, or
-null).
+A finding of `verify`: `rule`, `severity` (error, warning), `commit`, `event`, `message`, `accepted_by` (the review that
+did, or null).
+
+A finding of `gate`: `rule` (content, entity, pattern, removed), `severity` (error: it stops; warning: it passes by an
+answer; notice), `event` (the closing), `message`, `path`, `line`, `why` (what matched), `entity_path`, `approach`,
+`change_type`, `scope`, `person_ratified`, `reasoning`, `instead`, `constraint`, `stale_when`, `expires_when`, `waiting`
+(ids of supersedes that wait for a person), `to_go_on`; of a trailer that answers it `answered_by`, `answer`, `commit`.
 """
 
 

@@ -14,7 +14,7 @@ class Query:
     commit      a full commit oid that events are linked to
     path        a file: events on it and below it
     kinds       event kinds, ("any",) for all
-    everything  also what is void, retracted, muted or redacted
+    everything  also what is void, retracted, sealed, muted or redacted
     limit       at most so many rows; 0 means all
     as_of       a format time: what held then
     known_at    a format time, or a revision of the log: what was believed then

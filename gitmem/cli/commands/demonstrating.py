@@ -19,7 +19,7 @@ def demo(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Tell the story in a minute, in a repository that is gone afterwards. Nothing of yours is touched.
+    """Tell the story in a few seconds, in a repository that is gone afterwards. Nothing of yours is touched.
 
     git decisions demo
     git decisions demo --mcp
