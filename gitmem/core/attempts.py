@@ -177,8 +177,8 @@ class _Endings:
         return None
 
 
-def known(attempts: list[Attempt], *, weak: int = 0) -> str:
-    """Return the answer's first word: yes, weak or nothing. `weak` counts hits that only words gave."""
+def known(attempts: list[Attempt]) -> str:
+    """Return the answer's first word: yes, weak (only words gave what was found) or nothing."""
     if any(attempt.match in ("entity", "approach", "content") for attempt in attempts):
         return "yes"
-    return "weak" if attempts or weak else "nothing"
+    return "weak" if attempts else "nothing"

@@ -12,7 +12,7 @@ one that had not); a join of such two is no join any more and goes as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitmem.core import digests, events, ids, objects
 from gitmem.core.events import Event
@@ -258,14 +258,11 @@ class Redactions:
 
     stones    event id -> its tombstone, the one that hides most
     redacts   the `redact` events, and of each the commit that holds it
-    held      ids of the events that are there in full (only those asked for)
     """
 
-    def __init__(self, *, held_of: Callable[[str], bool] | None = None) -> None:
+    def __init__(self) -> None:
         self.stones: dict[str, Event] = {}
         self.redacts: dict[str, tuple[Event, str]] = {}
-        self.held: set[str] = set()
-        self._asks = held_of
 
     def add(self, oid: str, files: Mapping[str, bytes | None]) -> None:
         """Take in the files of one commit; what is no event and no tombstone is passed over."""
@@ -286,8 +283,6 @@ class Redactions:
                 if stone.kind == "redact":
                     self.redacts[stem] = (stone, oid)
             elif suffix == EVENT_SUFFIX:
-                if self._asks is not None and self._asks(stem):
-                    self.held.add(stem)
                 if b'"kind":"redact"' not in data:
                     continue
                 try:

@@ -47,7 +47,6 @@ CREATE TABLE IF NOT EXISTS outcomes(
 CREATE INDEX IF NOT EXISTS outcomes_at ON outcomes(at);
 CREATE INDEX IF NOT EXISTS shown_event ON shown(event);
 """
-TABLES = ("shown", "answers", "let_pass", "edited", "outcomes")
 
 
 class Reader:

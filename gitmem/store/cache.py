@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 #: What stands beside it (`store/found.py`).
 FOUND_NAME = "found.sqlite"
 BUSY_TIMEOUT_S = 5.0
+#: So many events without a commit are looked at, the newest.
+UNLINKED_MAX = 5000
 
 _TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -639,13 +641,13 @@ class Cache:
     def linked_commits(self) -> list[str]:
         return [row[0] for row in self.db.execute("SELECT DISTINCT commit_oid FROM placed ORDER BY commit_oid")]
 
-    def unlinked(self, place: str | None = None, limit: int = 5000) -> list[Event]:
+    def unlinked(self, place: str | None = None) -> list[Event]:
         """Return change events that have no commit yet, the newest first; of one branch (or worktree), or of all."""
         where, values = ("WHERE u.place = ?", [place]) if place is not None else ("", [])
         rows = self.db.execute(
             "SELECT e.id, e.body, e.redacted FROM unlinked u JOIN events e ON e.n = u.n "
             f"{where} ORDER BY u.n DESC LIMIT ?",
-            (*values, limit),
+            (*values, UNLINKED_MAX),
         )
         return [event_of(*row) for row in rows]
 

@@ -99,15 +99,14 @@ class Closings:
 
     # --- by name ------------------------------------------------------------------------------
 
-    def on(self, name: str, *, exactly: bool = False) -> list[tuple[Closing, str]]:
+    def on(self, name: str) -> list[tuple[Closing, str]]:
         """Return the closings that stand for an entity, under any name it had, and what closes it from above.
 
-        Each with the name that it was found by. `exactly`: not what closes it from above.
+        Each with the name that it was found by.
         """
         found: dict[int, tuple[Closing, str]] = {}
         for scope, key in self._names(entity_key(name)):
-            above = [] if exactly else parents(key)
-            for part in parts([key, *above]):
+            for part in parts([key, *parents(key)]):
                 rows = self.cache.db.execute(
                     f"SELECT {_COLUMNS}, c.key FROM {_JOINED} WHERE c.key IN ({marks_of(part)})", part
                 ).fetchall()

@@ -684,10 +684,6 @@ class Settings:
         typed = (f"--type={kind}",) if kind else ()
         return os.fsdecode(self._repository.git("config", *typed, "--get", name, check=False)).removesuffix("\n")
 
-    def effective_all(self, name: str) -> list[str]:
-        out = self._repository.git("config", "-z", "--get-all", name, check=False)
-        return [os.fsdecode(value) for value in out.split(b"\0")[:-1]]
-
     def values(self, name: str) -> list[str]:
         out = self._repository.git("config", "--local", "-z", "--get-all", name, check=False)
         return [os.fsdecode(value) for value in out.split(b"\0")[:-1]]

@@ -15,7 +15,7 @@ import json
 import os
 
 from gitmem.core import fitting
-from gitmem.core.clients import CLIENTS, ELSEWHERE, LAUNCHER, OURS, Client, File
+from gitmem.core.clients import CLIENTS, ELSEWHERE, LAUNCHER, OURS, File
 from gitmem.errors import Refused
 from gitmem.store import files
 from gitmem.store.installation import SET_BY_US, Program, Settings, Step, quote
@@ -108,14 +108,14 @@ class Setup:
 
         home = os.path.expanduser("~")
 
-        def is_there(mark: str, client: Client) -> bool:
+        def is_there(mark: str) -> bool:
             if mark.startswith("~/"):
                 return os.path.exists(os.path.join(home, mark[2:]))
             if "/" in mark or "." in mark:
                 return os.path.lexists(os.path.join(self.top, mark))
             return shutil.which(mark) is not None
 
-        return [name for name, client in CLIENTS.items() if any(is_there(mark, client) for mark in client.marks)]
+        return [name for name, client in CLIENTS.items() if any(map(is_there, client.marks))]
 
     def present(self) -> list[str]:
         """Return the clients whose hooks call us here."""

@@ -10,8 +10,6 @@ from gitmem.core.entering.found import Found
 from gitmem.core.entering.pattern import Pattern
 from gitmem.core.entering.source import Source
 
-_Names = Callable[[str], list[str]]
-
 
 def read(path: str, text: str, found: Found) -> None:
     folder, _, name = path.lower().rpartition("/")

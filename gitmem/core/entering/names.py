@@ -140,7 +140,7 @@ def routes(path: str, prefix: str = "") -> list[str]:
     return _once(found)
 
 
-def route_word(path: str, prefix: str = "") -> str:
+def route_word(path: str) -> str:
     """Return a word that stands in any text with this route, or nothing."""
     for part in reversed([part for part in path.split("/") if part]):
         if part.replace("-", "a").replace("_", "a").isalnum():
