@@ -87,7 +87,7 @@ Changeset: TypeAlias = Annotated[
     str | None, _text("--changeset", metavar="ID", help="A name of your own for changes that belong together.")
 ]
 EntityType: TypeAlias = Annotated[
-    str | None, _text("--entity-type", metavar="KIND", help="What the entity is, where its spelling doesn't say.")
+    str | None, _text("--entity-type", metavar="TYPE", help="What the entity is, where its spelling doesn't say.")
 ]
 Diff: TypeAlias = Annotated[
     str | None,
