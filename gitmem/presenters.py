@@ -336,14 +336,14 @@ def _unless_sealed(one: Json) -> Json:
 
 def _actions(item: Item) -> Iterator[Json]:
     """Yield what may be done with an item, each a person's: `do`, the id that it is done to, and the command for it."""
-    from gitmem.core import reviews
+    from gitmem.core import entities, reviews
     from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, OPENING
 
     def action(word: str, one: str, command: str) -> Json:
         return {"do": word, "id": one, "command": f"git decisions {command} -r WHY"}
 
     if item.decision is not None:
-        about = _typed(item.decision.entity_path)
+        about = entities.typed(item.decision.entity_path)
         for one in item.ids:
             yield action("keep", one, f"resolve {about} --keep {ids.short(one)}")
         for one in _renamable(item):
@@ -378,7 +378,8 @@ def _actions(item: Item) -> Iterator[Json]:
     if role == OPENING and told.approach and item.why == reviews.OTHER and "seal" not in item.row.marks:
         import shlex
 
-        yield action("reject", one, f"reject {_typed(told.entity_path)} --approach {shlex.quote(told.approach)}")
+        about = entities.typed(told.entity_path)
+        yield action("reject", one, f"reject {about} --approach {shlex.quote(told.approach)}")
     for blocker in item.blockers:
         yield action("supersede", blocker, f"supersede {ids.short(blocker)}")
 
@@ -397,15 +398,6 @@ def _renamable(item: Item) -> list[str]:
         if alone and "seal" not in rows[0].marks and not (side == "open" and whole):
             found.append(rows[0].event.id)
     return found
-
-
-def _typed(entity: str) -> str:
-    """Return an entity path as it is typed anywhere in the repository: a place in it is named from the root."""
-    import shlex
-
-    from gitmem.core.entities import place_of
-
-    return shlex.quote(f":/{entity}" if place_of(entity) else entity)
 
 
 def prior(result: Prior) -> Json:

@@ -205,6 +205,13 @@ def place_of(name: str) -> str:
     return path if "/" in path and not _has_prefix(path) else ""
 
 
+def typed(name: str) -> str:
+    """Return an entity path as a shell takes it anywhere in the repository: a place in it is named from the root."""
+    import shlex
+
+    return shlex.quote(f":/{name}" if place_of(name) else name)
+
+
 def sees(scope: str, other: str) -> bool:
     """Say whether a read in `scope` sees what was recorded in `other`: its own, those above and those below it.
 

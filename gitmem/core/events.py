@@ -506,6 +506,11 @@ _STANDS_FOR = ("id", "redacted", "blob_sha1", "blob_sha256")
 _SIGNED = ("signature_sha1", "signature_sha256")
 
 
+def hides(form: str) -> int:
+    """Return how much a form hides, to be compared: 0 for an event that is whole, and for bytes that were none."""
+    return REDACTION_MODES.index(form) + 1 if form in REDACTION_MODES else 0
+
+
 def parse_tombstone(data: bytes) -> Event:
     """Return what is left of a redacted event. Raises Malformed, and nothing else.
 
@@ -580,7 +585,7 @@ def hide(data: bytes, form: str) -> bytes:
     The more hidden form wins: `hide(hide(t, a), b) == hide(hide(t, b), a)`. Raises Malformed.
     """
     event = parse_tombstone(data)
-    if event.redacted == UNREADABLE or REDACTION_MODES.index(form) <= REDACTION_MODES.index(event.redacted):
+    if event.redacted == UNREADABLE or hides(form) <= hides(event.redacted):
         return data
     kept = {name: value for name, value in event.fields.items() if name not in _HIDDEN[form]}
     return canonical.encode(kept | {"redacted": form})

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from gitmem.core import approach
-from gitmem.core.events import Event
+from gitmem.core.events import Event, hides
 from gitmem.core.lineages import Lineages, entity_key
 from gitmem.core.objects import order
 from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, ENDING, NEUTRAL, OPENING, SUPERSEDING
@@ -23,8 +23,6 @@ OTHER, OPEN, CLOSE, END, RENAME, LIFT, REVIEW, MARK = range(8)
 _ROLES = {OPENING: OPEN, CLOSING: CLOSE, ENDING: END, NEUTRAL: RENAME, SUPERSEDING: LIFT}
 _CHANGE_ROLES = {change_type: _ROLES[word] for change_type, word in CHANGE_TYPES.items()}
 _KIND_ROLES = {"review": REVIEW, "mark": MARK}
-
-_REDACTIONS = ("", "plain", "approach", "entity")
 
 
 class Nodes:
@@ -83,7 +81,7 @@ class Nodes:
         by_id: dict[str, Event] = {}
         for event in events:
             known = by_id.setdefault(event.id, event)
-            if known is not event and _hidden(event) > _hidden(known):
+            if known is not event and hides(event.redacted) > hides(known.redacted):
                 by_id[event.id] = event  # the more hidden one wins (R1)
         spelt: dict[tuple[str, str], int] = {}
         sources: dict[tuple[object, ...], int] = {}
@@ -278,7 +276,3 @@ class Nodes:
         """Return the names of the lineage of the folded `name`, itself included."""
         lineages = self.lines.get(scope)
         return lineages.of(name) if lineages else frozenset((name,))
-
-
-def _hidden(event: Event) -> int:
-    return _REDACTIONS.index(event.redacted) if event.redacted in _REDACTIONS else 0

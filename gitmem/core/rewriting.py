@@ -278,7 +278,7 @@ class Redactions:
                 if stone.id != stem:
                     continue
                 known = self.stones.get(stem)
-                if known is None or _rank(stone.redacted) > _rank(known.redacted):
+                if known is None or events.hides(stone.redacted) > events.hides(known.redacted):
                     self.stones[stem] = stone
                 if stone.kind == "redact":
                     self.redacts[stem] = (stone, oid)
@@ -302,13 +302,9 @@ def hidden_more(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str, s
     """Return the forms of both; where they differ, the one that hides more."""
     both = dict(one)
     for event_id, form in other.items():
-        if event_id not in both or _rank(form) > _rank(both[event_id]):
+        if event_id not in both or events.hides(form) > events.hides(both[event_id]):
             both[event_id] = form
     return both
-
-
-def _rank(form: str) -> int:
-    return REDACTION_MODES.index(form) if form in REDACTION_MODES else -1
 
 
 def named(stones: Mapping[str, Event], redacts: Iterable[Event]) -> dict[str, set[str]]:
@@ -328,7 +324,9 @@ def named(stones: Mapping[str, Event], redacts: Iterable[Event]) -> dict[str, se
             continue
         mode = str(redact.fields.get("mode", REDACTION_MODES[-1]))  # its own tombstone has lost it
         found[redact.id] = {
-            target for target in redact.targets if target in stones and _rank(stones[target].redacted) <= _rank(mode)
+            target
+            for target in redact.targets
+            if target in stones and events.hides(stones[target].redacted) <= events.hides(mode)
         }
     many.sort(key=objects.order)
     by_name: set[str] = set().union(*found.values())

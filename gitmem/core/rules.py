@@ -201,16 +201,14 @@ class _Guard:
                 ):
                     raise UnknownId(id=event_id, ids=[event_id])
 
-    def _write(self, draft: Draft, basis: str, after: list[str] | None = None) -> Event:
+    def _write(self, draft: Draft, basis: str) -> Event:
         """G0: `after` is what the writer could know."""
-        if after is None:
+        if self.decided.appends:
+            after = [self.decided.appends[-1][0].id]  # the supersede that goes before: it saw all this would
+        else:
             names = [name for name in (self.path, _text(draft.fields.get("renamed_from"))) if name]
-            if self.decided.appends:
-                after = [self.decided.appends[-1][0].id]  # the supersede that goes before: it saw all this would
-            else:
-                after = self.judged.heads(
-                    self.scope, names, [*_ids(draft.fields, "supersedes"), *_ids(draft.fields, "targets")]
-                )
+            named = [*_ids(draft.fields, "supersedes"), *_ids(draft.fields, "targets")]
+            after = self.judged.heads(self.scope, names, named)
         return _append(self.decided, draft, self.writer, self.stamp, after=after, basis=basis)
 
     def _event(self, event_id: str) -> Event:
@@ -354,7 +352,7 @@ class _Guard:
         closings, against = self.judged.sides(key)
         both = [*closings, *against]
         if self.person:
-            command = f"git decisions resolve {_shell(self.path)} --keep ID -r WHY"
+            command = f"git decisions resolve {entities.typed(self.path)} --keep ID -r WHY"
             hint = f"`{command}` settles it, or `--reopens` with this command."
         else:
             hint = f"ask a person to resolve it: they keep one of {_listed(both)}."
@@ -611,9 +609,9 @@ class _Guard:
         if hindering:
             lifted = CHANGE_TYPES.get(event.change_type) == CLOSING
             what = "was lifted or overtaken by" if lifted else "is closed by"
+            about = entities.typed(event.entity_path)
             hint = (
-                f"`git decisions record {_shell(event.entity_path)} {event.change_type}{self._option(event)} -r WHY`"
-                " closes it anew."
+                f"`git decisions record {about} {event.change_type}{self._option(event)} -r WHY` closes it anew."
                 if lifted
                 else f"`git decisions supersede {_id(hindering[0])} -r WHY` re-opens it first."
             )
@@ -744,8 +742,11 @@ class _Guard:
 
     def _option(self, event: Event) -> str:
         """Return the option that names the event's approach, where it may be told."""
-        told = event.approach and not event.redacted and not self._is_sealed(event)
-        return f" --approach {_shell(event.approach)}" if told else ""
+        if not event.approach or event.redacted or self._is_sealed(event):
+            return ""
+        import shlex
+
+        return f" --approach {shlex.quote(event.approach)}"
 
     def _is_sealed(self, event: Event) -> bool:
         if "seal" not in self.judged.marks(event.id):
@@ -774,11 +775,6 @@ def _quote(text: str) -> str:
     line = " ".join(text.split())
     line = "".join(c if c.isprintable() else "?" for c in line)
     return f"{line[:QUOTE_MAX]}…" if len(line) > QUOTE_MAX else line
-
-
-def _shell(word: str) -> str:
-    plain = word and all(c.isalnum() or c in "._-/:@+" for c in word)
-    return word if plain else "'" + word.replace("'", "'\\''") + "'"
 
 
 def _first_sentence(text: str) -> str:

@@ -1,7 +1,7 @@
 """A log in memory: the protocol without git, for tests and for trying things out.
 
 It keeps real objects under real oids, so a log can be copied object by object between this and git.
-Objects can be lost or spoilt on purpose (`lose`, `spoil`). The contract suite holds it to what the
+Objects can be lost on purpose (`lose`). The contract suite holds it to what the
 two git logs do, which is what makes it a trustworthy double.
 """
 
@@ -22,7 +22,6 @@ class MemoryLog:
         self.reflog: list[tuple[str | None, str, str]] = []
         self.state = Condition()
         self._tip: str | None = None
-        self._spoilt: set[str] = set()
 
     def tip(self) -> str | None:
         return self._tip
@@ -82,17 +81,11 @@ class MemoryLog:
         """Take the object `oid` away, as a partial clone or a prune would."""
         del self.objects[oid]
 
-    def spoil(self, oid: str) -> None:
-        """Make the object `oid` unreadable, as a bad disk would."""
-        self._spoilt.add(oid)
-
     def move(self, tip: str | None) -> None:
         """Put the ref somewhere else behind everybody's back, as a forced push or `update-ref` would."""
         self._tip = tip
 
     def _read(self, oid: str, wanted: str) -> tuple[str, bytes]:
-        if oid in self._spoilt:
-            return "damaged", b""
         if oid not in self.objects:
             return "missing", b""
         kind, data = self.objects[oid]

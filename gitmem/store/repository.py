@@ -503,10 +503,12 @@ def _refusal(start: str, result: Result) -> GitFailed | OutsideRepository:
             return OutsideRepository(where=start, hint=f"git says: {said}")
         return OutsideRepository(where=start)
     if b"dubious ownership" in result.err or b"safe.directory" in result.err:
-        where = said.partition("'")[2].partition("'")[0] or start
+        import shlex
+
+        where = said.partition("'")[2].rpartition("'")[0] or start
         return GitFailed(
             what=f"the repository at {where} belongs to another user, and git reads no such repository unasked",
-            hint=f"if you trust it: `git config --global --add safe.directory {_quoted(where)}`.",
+            hint=f"if you trust it: `git config --global --add safe.directory {shlex.quote(where)}`.",
             rc=result.rc,
             stderr=result.err,
         )
@@ -518,11 +520,6 @@ def _refusal(start: str, result: Result) -> GitFailed | OutsideRepository:
             stderr=result.err,
         )
     return git.failed(["rev-parse"], result.rc, result.err)
-
-
-def _quoted(path: str) -> str:
-    plain = path.replace("/", "").replace("-", "").replace("_", "").replace(".", "")
-    return path if plain.isalnum() else "'" + path.replace("'", "'\\''") + "'"
 
 
 # --- freshness -----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from contract.chains import entry, line, stored_of
 from gitmem.errors import GitFailed, OutsideRepository
 from gitmem.store import git as git_program
 from gitmem.store import repository as repository_module
+from gitmem.store.git import Result
 from gitmem.store.log import LOG_REF, open_log
 from gitmem.store.repository import Repository, locate, stamp
 
@@ -535,6 +537,9 @@ def test_the_module_starts_no_slow_import() -> None:
     assert done.stdout.strip() == "[]", done.stderr
 
 
-def test_a_dubious_path_is_quoted_for_the_shell() -> None:
-    assert repository_module._quoted("/srv/it's here") == "'/srv/it'\\''s here'"
-    assert repository_module._quoted("/srv/repo-1_2.git") == "/srv/repo-1_2.git"
+@pytest.mark.parametrize("path", ["/srv/it's here", "/srv/repo-1_2.git", "/srv/$(id) `id`", "/srv/デ ータ"])
+def test_a_dubious_path_is_one_word_of_the_command_that_allows_it(path: str) -> None:
+    said = f"fatal: detected dubious ownership in repository at '{path}'\nTo add an exception …\n"
+    refusal = repository_module._refusal("/elsewhere", Result(128, b"", said.encode()))
+    command = refusal.advice.split("if you trust it: `")[1].removesuffix("`.")
+    assert shlex.split(command) == ["git", "config", "--global", "--add", "safe.directory", path]

@@ -148,3 +148,17 @@ def test_scopes_above_end_with_the_whole():
     assert entities.ancestors_scope("services/billing/api") == ["services/billing", "services", ""]
     assert entities.ancestors_scope("services") == [""]
     assert entities.ancestors_scope("") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("users.email", "users.email"),
+        ("deps/stripe", "deps/stripe"),
+        ("src/a.py::f", ":/src/a.py::f"),
+        ("a.py", ":/a.py"),
+        ("src/my file.py", "':/src/my file.py'"),
+    ],
+)
+def test_a_path_is_told_as_a_shell_takes_it_in_any_folder(name, word):
+    assert entities.typed(name) == word

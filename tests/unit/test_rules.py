@@ -189,6 +189,9 @@ def test_an_agent_is_shown_no_command_that_only_a_person_may_run() -> None:
     assert "ask a person to resolve it" in on_contested
     to_a_person = refused(contested, draft("modify"), PERSON).advice
     assert "git decisions resolve users.card_token --keep ID -r WHY" in to_a_person
+    on_a_file = [change("o", "add", entity_path="src/a b.py"), change("c", "reject", entity_path="src/a b.py")]
+    in_any_folder = refused(on_a_file, draft("modify", entity_path="src/a b.py"), PERSON).advice
+    assert "git decisions resolve ':/src/a b.py' --keep ID -r WHY" in in_any_folder
     assert "--reopens" in refused([change("c", "reject")], draft("add"), PERSON).advice
 
 
