@@ -614,7 +614,7 @@ class Memory:
         return digesting.reminder(self.desk, session)
 
     def after_call(self, call: Call) -> None:
-        """Note what a finished call of an agent asked about, and what it edited."""
+        """Note what a finished call of an agent asked about here, and what it edited here."""
         from gitmem.cases import asking
 
         asking.after_call(self.desk, call)

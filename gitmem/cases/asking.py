@@ -6,7 +6,7 @@ import os
 import time
 
 from gitmem.cases.gating import BEHIND_MAX
-from gitmem.cases.glancing import inside, is_path, whole_path
+from gitmem.cases.glancing import inside, is_path, repository_at, repository_of, whole_path
 from gitmem.core import dates, entities
 from gitmem.core.calls import CANARY
 from gitmem.core.lineages import entity_key
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from gitmem.cases.desk import Desk
     from gitmem.core.calls import Call
+    from gitmem.core.policy import Policy
     from gitmem.store.cache import Cache
+    from gitmem.store.repository import Repository
 
 
 def after_call(desk: Desk, call: Call) -> None:
@@ -34,7 +36,7 @@ def after_call(desk: Desk, call: Call) -> None:
         return
     if cache is None:  # a hook doesn't wait for it; what was asked is told once more
         return
-    events = _told(cache, _names(desk, call)) if call.asked else []
+    events = _told(desk, cache, _names(desk, call)) if call.asked else []
     paths = _watched(desk, cache, call) if call.session else []
     if not events and not paths:
         return
@@ -47,13 +49,11 @@ def after_call(desk: Desk, call: Call) -> None:
 
 
 def _watched(desk: Desk, cache: Cache, call: Call) -> list[str]:
-    """Return the edited files that the policy watches, or that the log knows (and the canary)."""
-    edited = [inside(desk.repository, whole_path(one.path, call.cwd)) for one in call.edits if is_path(one.path)]
-    paths = sorted({path for path in edited if path})
-    try:
-        policy = desk.policy()
-    except Refused:
-        policy = None
+    """Return the files edited in this repository that the policy watches, or that the log knows (and the canary)."""
+    edited = [whole_path(one.path, call.cwd) for one in call.edits if is_path(one.path)]
+    here = [inside(desk.repository, one) for one in edited if _is_here(desk, repository_of(one))]
+    paths = sorted({path for path in here if path})
+    policy = _policy(desk)
     watch = [entity_key(path) for path in policy.watch] if policy else []
     found = []
     for path in paths:
@@ -64,23 +64,43 @@ def _watched(desk: Desk, cache: Cache, call: Call) -> list[str]:
     return found
 
 
+def _is_here(desk: Desk, repository: Repository | None) -> bool:
+    return repository is not None and repository.git_dir == desk.repository.git_dir
+
+
+def _policy(desk: Desk) -> Policy | None:
+    try:
+        return desk.policy()
+    except Refused:
+        return None
+
+
 def _names(desk: Desk, call: Call) -> list[str]:
+    """Return what was asked in this repository: a log that wasn't asked told nothing."""
     found = []
-    for typed in call.asked:
+    for number, typed in enumerate(call.asked):
+        place = os.path.join(call.cwd or desk.start, call.places.get(number, ""))
+        if not _is_here(desk, repository_at(place)):
+            continue
         try:
-            found.append(entities.canonical(desk.repository.relative(typed, call.cwd or desk.start)))
+            found.append(entities.canonical(desk.repository.relative(typed, place)))
         except (entities.BadName, OSError, ValueError):
             continue
     return found
 
 
-def _told(cache: Cache, names: Iterable[str]) -> list[str]:
+def _told(desk: Desk, cache: Cache, names: Iterable[str]) -> list[str]:
     """Return the closings that who asked about `names` was told of.
 
     Those of the very entities, and what closes them from above. Who asked about a table was not told of each column.
     """
     closings = Closings(cache, dates.of_seconds(time.time()))
-    return sorted({closing.event.id for name in names for closing, _ in closings.on(name)})
+    policy = _policy(desk)
+    found: set[str] = set()
+    for name in names:
+        scope = policy.scope_at(entities.place_of(name)) if policy else ""
+        found.update(closing.event.id for closing, _ in closings.on(name, scope=scope))
+    return sorted(found)
 
 
 def gate_failed(desk: Desk, agent: str, what: str) -> None:

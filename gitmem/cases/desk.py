@@ -190,9 +190,10 @@ class Desk:
         from gitmem.store import listing
 
         found = [pair for pair in listing.names_of(cache, name, below=below) if entities.sees(scope, pair[0])]
-        policy = self.policy() if scope and entities.file_of(name) else None
-        if policy is not None and entities.sees(scope, policy.scope_at(entities.file_of(name))):
-            found += [pair for pair in listing.elsewhere(cache, scope, name) if pair not in found]
+        policy = self.policy() if entities.file_of(name) and cache.scopes() else None
+        own = policy.scope_at(entities.file_of(name)) if policy else ""
+        if policy is not None and entities.sees(scope, own):  # the same names as the guard asks
+            found += [pair for pair in listing.elsewhere(cache, own, name) if pair not in found]
         return found
 
     def cache_at(self, as_of: str, known_at: str) -> Cache:

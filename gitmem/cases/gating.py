@@ -190,7 +190,7 @@ class Finder:
             closed = False
             former = addition.came_along(name)
             along = {closing.event.id for closing, _ in self._closings.on(former)} if former else ()
-            for closing, by in self._closings.on(name):
+            for closing, by in self._closings.on(name, scope=scope):
                 closed = True
                 if closing.event.id in along:
                     continue  # it stood under its former name, closed as it was

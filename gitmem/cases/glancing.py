@@ -83,7 +83,7 @@ def looks(call: Call) -> list[Look]:
             continue
         whole = whole_path(edit.path, call.cwd)
         source = whole_path(edit.moved_from, call.cwd) if edit.moved_from else ""
-        place = _there(os.path.dirname(os.path.realpath(whole) if os.path.islink(whole) else whole))
+        place = _place_of(whole)
         if place not in by_place:
             repository = _repository(place)
             by_place[place] = found.setdefault(repository.git_dir, Look(repository)) if repository else None
@@ -123,6 +123,28 @@ def is_path(text: str) -> bool:
         return b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
         return False
+
+
+def repository_of(whole: str) -> Repository | None:
+    """Return the repository that the file `whole` lies in, or None; no matter whether there is such a file."""
+    return _repository(_place_of(whole))
+
+
+def repository_at(place: str) -> Repository | None:
+    """Return the repository of the directory `place`, or None; where it is gone, that of the one around it."""
+    return _repository(_there(os.path.abspath(place))) if is_path(place) else None
+
+
+def repositories(call: Call) -> list[Repository]:
+    """Return the repositories that a finished call has to do with: where it was made, asked in, and what it edited."""
+    found = [repository_at(os.path.join(call.cwd, place)) for place in ("", *call.places.values())]
+    found += [repository_of(whole_path(one.path, call.cwd)) for one in call.edits if is_path(one.path)]
+    return list({one.git_dir: one for one in found if one is not None}.values())
+
+
+def _place_of(whole: str) -> str:
+    """Return the innermost directory that exists of those that hold the file `whole`, or what it leads to."""
+    return _there(os.path.dirname(os.path.realpath(whole) if os.path.islink(whole) else whole))
 
 
 def _there(place: str) -> str:

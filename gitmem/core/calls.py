@@ -96,10 +96,23 @@ class Call:
     cwd       the directory that relative paths start from
     edits     what is about to change (event edit), or was changed (event done)
     asked     what a finished call of our own asked `prior` about (event done): entity paths as typed
+    places    of some of `asked`, by their number from 0: the directory that they were asked in, from `cwd`
     source    how a session starts: startup, resume, clear, compact; or empty
     """
 
-    __slots__ = ("agent", "asked", "call_id", "cwd", "edits", "event", "hook", "session", "source", "subagent")
+    __slots__ = (
+        "agent",
+        "asked",
+        "call_id",
+        "cwd",
+        "edits",
+        "event",
+        "hook",
+        "places",
+        "session",
+        "source",
+        "subagent",
+    )
 
     def __init__(
         self,
@@ -113,6 +126,7 @@ class Call:
         cwd: str = "",
         edits: Sequence[Edit] = (),
         asked: Sequence[str] = (),
+        places: Mapping[int, str] | None = None,
         source: str = "",
     ) -> None:
         self.agent = agent
@@ -124,6 +138,7 @@ class Call:
         self.cwd = cwd
         self.edits = edits
         self.asked = asked
+        self.places = places or {}
         self.source = source
 
 

@@ -54,15 +54,18 @@ def _joined(answers: list[Answer]) -> Answer:
 
 
 def _after(call: Call) -> None:
-    memory = _memory(call.cwd or ".")
-    if memory is None:
-        return
-    try:
-        memory.after_call(call)
-    except Exception as error:  # what was asked is not known then, and is told once more
-        memory.gate_failed(call.agent, f"{type(error).__name__}: {error}")
-    finally:
-        memory.close()
+    from gitmem.cases import glancing
+
+    for repository in glancing.repositories(call):
+        memory = _memory(repository.work_tree or repository.git_dir)
+        if memory is None:
+            continue
+        try:
+            memory.after_call(call)
+        except Exception as error:  # what was asked is not known then, and is told once more
+            memory.gate_failed(call.agent, f"{type(error).__name__}: {error}")
+        finally:
+            memory.close()
 
 
 def note_failure(agent: str, what: str, cwd: str = "") -> None:

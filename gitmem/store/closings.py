@@ -99,24 +99,39 @@ class Closings:
 
     # --- by name ------------------------------------------------------------------------------
 
-    def on(self, name: str) -> list[tuple[Closing, str]]:
+    def on(self, name: str, *, scope: str | None = None) -> list[tuple[Closing, str]]:
         """Return the closings that stand for an entity, under any name it had, and what closes it from above.
 
-        Each with the name that it was found by.
+        Each with the name that it was found by. `scope`: of who edits it; what closes its file in other components is
+        among them then, as it is for the guard (ADR 0010).
         """
         found: dict[int, tuple[Closing, str]] = {}
-        for scope, key in self._names(entity_key(name)):
-            for part in parts([key, *parents(key)]):
+        names = [(where, key, parents(key)) for where, key in self._names(entity_key(name))]
+        if scope is not None:
+            names += self._elsewhere(scope, name)
+        for where, key, above in names:
+            for part in parts([key, *above]):
                 rows = self.cache.db.execute(
                     f"SELECT {_COLUMNS}, c.key FROM {_JOINED} WHERE c.key IN ({marks_of(part)})", part
                 ).fetchall()
                 for row in rows:
-                    if row[0] in found or (scope is not None and row[1] != scope) or not self._holds(row[:-1]):
+                    if row[0] in found or (where is not None and row[1] != where) or not self._holds(row[:-1]):
                         continue
                     closing = Closing(row[:-1])
                     if row[-1] == key or closing.is_whole:
                         found[row[0]] = (closing, row[-1])
         return list(found.values())
+
+    def _elsewhere(self, scope: str, name: str) -> list[tuple[str | None, str, list[str]]]:
+        """Return (scope, name, what it lies in of the same file) of the same file in components that `scope` is not."""
+        if not self._has_aliases():
+            return []  # under its own name it is found in every scope
+        from gitmem.store import listing
+
+        return [
+            (where, key, [one for one in parents(key) if entities.file_of(one) == entities.file_of(key)])
+            for where, key in listing.elsewhere(self.cache, scope, name)
+        ]
 
     def below(self, key: str, limit: int) -> list[Closing]:
         """Return the closings that stand for what lies in the file of a folded name, at most `limit`."""

@@ -30,9 +30,10 @@ def golden(path: Path) -> dict[str, Any]:
 
 def as_dict(call: Call) -> dict[str, Any]:
     """What is said of a call, without what is empty."""
-    told = {name: getattr(call, name) for name in Call.__slots__ if name not in ("edits", "asked")}
+    told = {name: getattr(call, name) for name in Call.__slots__ if name not in ("edits", "asked", "places")}
     told |= {"edits": [edited(edit) for edit in call.edits], "asked": list(call.asked)}
-    return {name: value for name, value in told.items() if value not in ("", [])}
+    told["places"] = {str(number): place for number, place in call.places.items()}  # as JSON has it
+    return {name: value for name, value in told.items() if value not in ("", [], {})}
 
 
 def edited(edit: Edit) -> dict[str, Any]:

@@ -175,3 +175,23 @@ def test_what_was_edited_and_not_recorded_is_named_before_compaction(repo, perso
     assert start(repo, event="compact") == ""
     assert "db/9.sql" in start(repo, event="compact", session="claude:b")
     assert start(repo, event="compact", session="") == ""
+
+
+def test_an_edit_in_another_worktree_is_named_and_one_in_another_repository_is_kept_there(
+    repo, person, git, make_repo, tmp_path
+):
+    """The session stands in one of them; a worktree has the same log, another repository one of its own."""
+    side = tmp_path / "side"
+    git("worktree", "add", "--quiet", "-b", "side", side, cwd=repo)
+    nested = repo / "trees" / "nested"
+    git("worktree", "add", "--quiet", "-b", "nested", nested, cwd=repo)
+    other = make_repo()
+    for name in ("kept.py", "mine.py", "inner.py"):
+        person(repo, "record", name, "add", "-r", "known to the log")
+    person(other, "record", "theirs.py", "add", "-r", "known to the log")
+    edits = [Edit(str(place), content="x\n") for place in (side / "kept.py", other / "theirs.py", nested / "inner.py")]
+    gate.judge(Call("claude", "done", edits=[*edits, Edit("mine.py")], session="claude:a", cwd=str(repo)))
+    told = start(repo, event="compact")
+    assert "- kept.py" in told and "- mine.py" in told and "- inner.py" in told
+    assert "theirs.py" not in told and "trees/" not in told
+    assert "- theirs.py" in start(other, event="compact") and "kept.py" not in start(other, event="compact")

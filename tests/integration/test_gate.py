@@ -128,6 +128,21 @@ def test_who_asked_was_shown_it_and_nobody_else(world):
     assert not world.edit("db/2.sql", COLUMN, session="claude:a").stop
 
 
+def test_asking_another_repository_tells_nothing_of_this_one(world, make_repo, cli):
+    """A command of the session's shell may look elsewhere; what it asked there counts there."""
+    there = World(make_repo(), cli)
+    names = ("payments.card_token", "payments.card_pan")
+    for each in (world, there):
+        for name in names:
+            each.agent("reject", name, "-r", WHY)
+    pan = "ALTER TABLE payments ADD COLUMN card_pan text;\n"
+    place = {0: str(there.repo)}
+    asked = Call("claude", "done", asked=names, places=place, session="claude:a", cwd=str(world.repo))
+    assert gate.judge(asked).text == ""
+    assert world.edit("db/2.sql", COLUMN).stop and not world.edit("db/1.sql", pan).stop
+    assert not there.edit("db/2.sql", COLUMN).stop and there.edit("db/1.sql", pan).stop
+
+
 def test_a_reader_without_a_name_is_its_own_bucket(world):
     world.agent("reject", "payments.card_token", "-r", WHY)
     assert world.edit("db/2.sql", COLUMN, session="").stop
@@ -674,6 +689,34 @@ def test_a_file_that_moved_to_another_component_takes_its_decisions_along(world,
     assert stopped.stop and rejected[:8] in stopped.text
     assert not world.edit("services/bill/y.py", text + "def refund():\n    pass\n").stop
     assert not world.edit("services/bill/z.py", "def charge():\n    pass\n").stop
+
+
+def test_a_rename_into_another_component_stops_the_edit_that_record_refuses(world, cli):
+    """Typed, so it holds in one scope only; the guard and the gate ask the same names (ADR 0010)."""
+    world.write(".decisions.toml", '[components]\nshop = "services/shop"\nbill = "services/bill"\n')
+    world.write("services/shop/x.py", "x = 1\n")
+    world.person("record", "services/shop/x.py", "add", "-r", "so that the log knows the file")
+    (rejected,) = world.person("reject", "services/shop/x.py::charge", "-r", WHY)
+    (table,) = world.person("reject", "users.token", "-r", WHY, cwd=world.repo / "services/shop")
+    (world.repo / "services/bill").mkdir(parents=True)
+    (world.repo / "services/shop/x.py").rename(world.repo / "services/bill/y.py")
+    moved = ("services/bill/y.py", "rename", "--rename-from", "services/shop/x.py", "-r", "bill's now")
+    (renamed,) = world.person("record", *moved)
+    for name, code in (("services/bill/y.py::charge", 14), ("services/bill/y.py::refund", 0)):
+        told = cli("prior", f":/{name}", "--json", cwd=world.repo).json
+        assert (rejected in str(told)) == (code == 14), "what is refused is told before, from the root too"
+        assert cli("record", name, "add", "-r", "again", cwd=world.repo).code == code, name
+    stopped = world.edit("services/bill/y.py", "x = 1\ndef charge():\n    pass\n")
+    assert stopped.stop and rejected[:8] in stopped.text
+    assert world.edit("services/bill/y.py", "x = 1\ndef refund():\n    pass\n").text == ""
+    assert world.edit("services/bill/z.py", "def charge():\n    pass\n").text == "", "another file"
+    # A name of no file is another thing in another component, whatever moved.
+    sql = "ALTER TABLE users ADD COLUMN token text;\n"
+    assert (
+        world.edit("services/bill/1.sql", sql).text == "" and table[:8] in world.edit("services/shop/1.sql", sql).text
+    )
+    world.person("retract", renamed, "-r", "it is another file")
+    assert world.edit("services/bill/y.py", "x = 1\ndef charge():\n    return 2\n").text == ""
 
 
 def test_a_rename_that_was_taken_back_closes_nothing_more(world):

@@ -258,7 +258,7 @@ def test_search_and_replace_blocks():
 
 
 def asked(command: object, tool: str = "Bash", **payload: object) -> list[str]:
-    return asking.asked(tool, {"command": command}, payload)
+    return [entity for entity, _ in asking.asked(tool, {"command": command}, payload)]
 
 
 @pytest.mark.parametrize(
@@ -280,6 +280,29 @@ def asked(command: object, tool: str = "Bash", **payload: object) -> list[str]:
 )
 def test_a_finished_prior_is_seen(command):
     assert asked(command) == ["users.email"]
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("git decisions prior a.b", ""),
+        ("cd sub && git decisions prior a.b", "sub"),
+        ("cd /one; cd two && git -C three -c x.y=1 decisions prior a.b", "/one/two/three"),
+        ("git decisions prior a.b; cd /other", ""),
+        ("cd -P -- 'a b' && git decisions prior a.b", "a b"),
+        (["git", "-C", "/other", "decisions", "prior", "a.b"], "/other"),
+        (["bash", "-c", "cd /other && git decisions prior a.b"], "/other"),
+        ("cd && git decisions prior a.b", None),
+        ("cd - && git decisions prior a.b", None),
+        ("cd ~/other && git decisions prior a.b", None),
+        ("pushd /other && git decisions prior a.b", None),
+        ("GIT_DIR=/other git decisions prior a.b", None),
+        ("git --git-dir=/other decisions prior a.b", None),
+        ("git --git-dir /other decisions prior a.b", None),
+    ],
+)
+def test_a_prior_was_asked_where_it_ran(command, place):
+    assert asking.asked("Bash", {"command": command}, {}) == ([] if place is None else [("a.b", place)])
 
 
 @pytest.mark.parametrize(
@@ -330,8 +353,8 @@ def test_only_a_shells_command_is_read():
      "prior_attempts_decisions", "MCP:prior_attempts", "prior_attempts", "git-decisions:status"],
 )  # fmt: skip
 def test_our_tools_in_each_clients_spelling(tool):
-    assert asking.asked(tool, {"entity_path": "users.email"}, {}) == ["users.email"]
-    assert asking.asked(tool, '{"entity_path": "users.email"}', {}) == ["users.email"]
+    assert asking.asked(tool, {"entity_path": "users.email"}, {}) == [("users.email", "")]
+    assert asking.asked(tool, '{"entity_path": "users.email"}', {}) == [("users.email", "")]
     assert asking.asked(tool, {"description": "no entity"}, {}) == []
 
 
@@ -341,7 +364,7 @@ def test_our_tools_in_each_clients_spelling(tool):
 )
 def test_others_tools_asked_nothing_of_us(tool):
     assert asking.asked(tool, {"entity_path": "users.email"}, {}) == []
-    assert asking.asked("mcp__decisions__prior_attempts", {"entity_path": "users.email"}, {}) == ["users.email"]
+    assert asking.asked("mcp__decisions__prior_attempts", {"entity_path": "users.email"}, {}) == [("users.email", "")]
 
 
 def test_the_options_of_prior_that_take_a_value_are_known():

@@ -6,6 +6,8 @@ A command that may not have run, or whose answer nobody saw, asked nothing.
 
 from __future__ import annotations
 
+import os
+
 from gitmem.hooks.agents import edits
 from gitmem.hooks.agents.payloads import an_object, first_text
 
@@ -29,23 +31,26 @@ _EXIT = ("exit_code", "exitCode", "returncode", "code")
 _ENDS = frozenset((";", "\n", "&&", "|", "|&"))
 
 
-def asked(tool: str, given: object, payload: Mapping[str, Any]) -> list[str]:
-    """Return the entity paths that a finished call of `tool` asked about, as they were typed."""
+def asked(tool: str, given: object, payload: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the entity paths that a finished call of `tool` asked about, as they were typed, each with where.
+
+    That is a directory, seen from the call's own; an empty one is that itself.
+    """
     if _failed(payload):
         return []
     inner = an_object(given)
     name, arguments = _mcp(tool, inner)
     if name:
         entity = first_text(arguments, _ENTITY)
-        return [entity] if entity else []
+        return [(entity, "")] if entity else []
     command = next((inner[key] for key in _COMMAND if key in inner), None)
     if isinstance(command, list):
         words = [word for word in command if isinstance(word, str)]
         if words[:1] and words[0].rpartition("/")[2] in ("bash", "sh", "zsh") and words[1:2] in (["-c"], ["-lc"]):
-            return [entity for found in _commands(words[2] if words[2:] else "") for entity in _prior(found)]
-        return _prior(words)
+            return _list(words[2] if words[2:] else "")
+        return _prior(words, "")
     if isinstance(command, str) and (edits.is_shell(tool) or not tool):
-        return [entity for words in _commands(command) for entity in _prior(words)]
+        return _list(command)
     return []
 
 
@@ -78,6 +83,23 @@ def _is_ours(tool: str) -> bool:
 
 
 # --- a shell's command ---------------------------------------------------------------------------
+
+
+def _list(text: str) -> list[tuple[str, str]]:
+    """Return what the commands of `text` asked. Where it can't be known in which directory, nothing was asked."""
+    found: list[tuple[str, str]] = []
+    place = ""
+    for words in _commands(text):
+        if words[:1] in (["pushd"], ["popd"]):
+            break
+        if words[:1] == ["cd"]:
+            to = [word for word in words[1:] if word not in ("-P", "-L", "--")]
+            if len(to) != 1 or to[0][:1] in ("", "-", "~"):
+                break
+            place = os.path.join(place, to[0])
+        else:
+            found += _prior(words, place)
+    return found
 
 
 def _commands(text: str) -> Iterator[list[str]]:
@@ -166,16 +188,22 @@ def _tokens(text: str) -> Iterator[tuple[str, bool]]:
         yield word, False
 
 
-def _prior(words: list[str]) -> list[str]:
-    """Return the entities of a `git decisions prior ENTITY`; nothing of any other command."""
+def _prior(words: list[str], place: str) -> list[tuple[str, str]]:
+    """Return the entities of a `git decisions prior ENTITY` in `place`, with where; nothing of any other command."""
     at = 0
     while at < len(words) and "=" in words[at] and words[at].partition("=")[0].isidentifier():
+        if words[at].startswith("GIT_"):
+            return []  # it may be another repository
         at += 1
     program = words[at].replace("\\", "/").rpartition("/")[2].removesuffix(".exe") if at < len(words) else ""
     at += 1
     if program == "git":
         while at < len(words) and words[at].startswith("-"):
-            at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree") else 1
+            if words[at].startswith(("--git-dir", "--work-tree")):
+                return []
+            if words[at] == "-C":
+                place = os.path.join(place, *words[at + 1 : at + 2])
+            at += 2 if words[at] in ("-C", "-c") else 1
         if words[at : at + 1] != ["decisions"]:
             return []
         at += 1
@@ -191,5 +219,5 @@ def _prior(words: list[str]) -> list[str]:
         if word in VALUED:
             next(rest, "")
         elif not word.startswith("-"):
-            entities.append(word)
+            entities.append((word, place))
     return entities

@@ -31,6 +31,7 @@ def call_of(agent: str, payload: Mapping[str, Any]) -> Call:
     changes = edits.edits_of(tool, given) if event in ("edit", "done") else []
     if not changes and isinstance(given, dict) and isinstance(given.get("tool_input"), dict):
         changes = edits.edits_of(tool, given["tool_input"])
+    asked = _asked(tool, given, payload) if event == "done" else []
     session = first_id(payload, dialects.SESSION)
     return Call(
         owner,
@@ -42,12 +43,13 @@ def call_of(agent: str, payload: Mapping[str, Any]) -> Call:
         call_id=_call_id(payload),
         cwd=_directory(payload, given),
         edits=changes,
-        asked=_asked(tool, given, payload) if event == "done" else (),
+        asked=[entity for entity, _ in asked],
+        places={number: place for number, (_, place) in enumerate(asked) if place},
         source=source,
     )
 
 
-def _asked(tool: str, given: object, payload: Mapping[str, Any]) -> list[str]:
+def _asked(tool: str, given: object, payload: Mapping[str, Any]) -> list[tuple[str, str]]:
     from gitmem.hooks.agents import asking  # here: before an edit nobody asked anything
 
     return asking.asked(tool, given, payload)
