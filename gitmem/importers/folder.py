@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 
 from gitmem.core import dates
 from gitmem.errors import Refused
-from gitmem.importers.git_history import TIME_MAX
 from gitmem.importers.git_process import ENVIRONMENT, Place, Stream, ask
 from gitmem.importers.tally import Tally
 from gitmem.store import git
@@ -82,7 +81,7 @@ def files(
         time, commit, origin = added.of(name) if added is not None else ("", "", "")
         if not time:
             tally.once("files that no commit has, as old as their own time says", name)
-            time = dates.of_seconds(min(max(int(os.stat(real).st_mtime), 0), TIME_MAX))
+            time = dates.of_seconds(int(os.stat(real).st_mtime))
         yield Source(name, text, time, commit, origin)
 
 
@@ -165,7 +164,9 @@ class Added:
                     self._moves[commit][new] = old
 
     def _first(self, path: str) -> dict[str, tuple[str, str]]:
-        args = ["log", "-z", "--no-renames", "--diff-filter=A", "--name-only", "--format=%x01%H %ct", "HEAD", "--"]
+        # Whatever is configured: a root commit adds files too. No name begins with a slash, so a commit does.
+        args = ["log", "-z", "--root", "--no-follow", "--no-show-signature", "--no-color", "--no-renames"]
+        args += ["--diff-filter=A", "--name-only", "--format=/%H %ct", "HEAD", "--"]
         stream = Stream([*args, path], self._place)
         try:
             pieces = []
@@ -176,12 +177,14 @@ class Added:
             stream.close()
         found: dict[str, tuple[str, str]] = {}
         commit = time = ""
+        end = b""
         for word in b"".join(pieces).split(b"\0"):
-            said = word.lstrip(b"\n")
-            if said.startswith(b"\x01"):
-                commit, _, seconds = said[1:].decode("ascii").partition(" ")
-                time = dates.of_seconds(min(max(int(seconds), 0), TIME_MAX))
-            elif said:
-                found[os.fsdecode(said)] = (time, commit)  # newest first: what is met last is the oldest
+            if word.startswith(b"/"):
+                commit, _, seconds = word[1:].decode("ascii").partition(" ")
+                time = dates.of_seconds(int(seconds))
+                end = b"\n"  # of the line about the commit: before the first name
+            elif word:
+                found[os.fsdecode(word.removeprefix(end))] = (time, commit)  # newest first: the last met is the oldest
+                end = b""
         self._learn({commit for _, commit in found.values()})
         return found

@@ -200,6 +200,19 @@ def test_a_folder_that_was_moved_brings_nothing_again(repo, cli, git):
     assert {one["verdict"] for one in status} == {"rejected"}
 
 
+def test_when_a_file_came_is_the_same_whatever_git_is_told_to_show(repo, cli, git):
+    for name in ("\x01", "\x010123 456", "\n/0123 456", "adr/\n/1.md"):  # git lists all of them
+        write(repo, name, "")
+    write(repo, "adr/1.md", "# Use it\n\n## Status\n\nAccepted\n")
+    commit(git, repo, "2020-01-01T00:00:00Z")
+    for key, value in (("log.showRoot", "false"), ("log.follow", "true"), ("log.showSignature", "true")):
+        git("config", key, value, cwd=repo)
+    done = cli("import", "adr", ".", "--json", cwd=repo).json
+    assert done["appended"] == 1 and "files that no commit has, as old as their own time says" not in reasons(done)
+    (event,) = cli("log", "--json", cwd=repo).json["events"]
+    assert event["valid_from"] == "2020-01-01T00:00:00.000000Z"
+
+
 def test_a_folder_outside_of_the_repository_goes_by_one_name_however_it_is_typed(repo, cli, tmp_path):
     other = tmp_path / "elsewhere" / "db"
     write(other, "001.sql", "CREATE TABLE users (id int);\n")
