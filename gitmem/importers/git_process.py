@@ -72,7 +72,7 @@ class Stream:
                 rest = os.read(self._process.stderr, _ERRORS_MAX)
             except BlockingIOError:
                 pass
-        return git.first_line(self._errors + rest) or f"`git {self.args[0]}` ended early"
+        return git.first_line(self._errors + rest) or f"`git {git.verb(self.args)}` ended early"
 
     def finish(self) -> None:
         """Wait for the end of a process whose output was read to its end. Raises GitFailed where it failed."""

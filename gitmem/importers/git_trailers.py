@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from gitmem.importers import git_messages
 from gitmem.importers.git_history import TIME_MAX
 from gitmem.importers.git_process import Place, Stream, ask, records
+from gitmem.store import git
 
 #: A commit with more files is about the folder that holds them.
 FILES_MAX = 5
@@ -45,9 +46,9 @@ class Said:
 
 def read(place: Place) -> Iterator[Said]:
     """Yield the commits of HEAD that have such trailers, what is older first. Raises GitFailed."""
-    args = ["log", "-z", "--reverse", "--topo-order", "--no-show-signature", "--no-color", "--encoding=UTF-8", _FORMAT]
+    args = [*git.TRAILERS, "log", "-z", "--reverse", "--topo-order", "--no-show-signature", "--no-color"]
     greps = [f"--grep=^{key}:" for key in _KEYS]
-    stream = Stream([*args, "-i", "-E", *greps, "HEAD", "--"], place)
+    stream = Stream([*args, "--encoding=UTF-8", _FORMAT, "-i", "-E", *greps, "HEAD", "--"], place)
     try:
         found = [Said(fields) for fields in records(stream, _FIELDS)]
     finally:

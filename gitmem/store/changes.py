@@ -65,7 +65,8 @@ def between(repository: Repository, base: str, end: str, unread: list[str]) -> I
 def trailers(repository: Repository, base: str, end: str, keys: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
     """Return key -> [(commit, value)] of the trailers of some keys in the commits of a range."""
     fields = "".join(f"%x1e%(trailers:key={key},valueonly,unfold,separator=%x1f)" for key in keys)
-    out = repository.git("log", f"--format=%H{fields}%x1d", "--no-show-signature", f"{base}..{end}", env=git.RAW)
+    words = (*git.TRAILERS, "log", f"--format=%H{fields}%x1d", "--no-show-signature", f"{base}..{end}")
+    out = repository.git(*words, env=git.RAW)
     found: dict[str, list[tuple[str, str]]] = {key: [] for key in keys}
     for entry in out.decode("utf-8", "replace").split("\x1d"):
         commit, *values = entry.strip("\n").split("\x1e")

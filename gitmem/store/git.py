@@ -43,6 +43,8 @@ _SET = {
 #: Read what is there: not what grafts and replace refs show instead, nor what a partial clone could fetch
 #: (GIT_NO_LAZY_FETCH came with 2.45; an older git is left without a protocol to fetch by).
 RAW = {"GIT_GRAFT_FILE": os.devnull, "GIT_NO_REPLACE_OBJECTS": "1", "GIT_ALLOW_PROTOCOL": "none"}
+#: Before a `log` that shows trailers: what may stand for their colon is no matter of who reads them.
+TRAILERS = ("-c", "trailer.separators=:")
 #: Asks where HEAD is: its commit, tree, parents (^@ gives all, and none for a root commit), and the branch, or HEAD
 #: when detached. `sync.heads.head` reads the answer.
 HEAD_WORDS = ("rev-parse", "HEAD^0", "HEAD^{tree}", "HEAD^@", "--symbolic-full-name", "HEAD")
@@ -305,7 +307,7 @@ def _exchange(process: Process, data: bytes, out: list[bytes], err: list[bytes],
             wait_ms = max(0, int(1000 * (deadline - time.monotonic())))
             if wait_ms == 0:
                 raise GitFailed(
-                    what=f"`git {_verb(process.args)}` took longer than {timeout_s:g} s", rc=None, timed_out=True
+                    what=f"`git {verb(process.args)}` took longer than {timeout_s:g} s", rc=None, timed_out=True
                 )
         for fd, _ in poll.poll(wait_ms):
             if fd == process.stdin:
@@ -364,21 +366,21 @@ def first_line(err: bytes) -> str:
 
 def failed(args: Sequence[str], rc: int, err: bytes, *, also: str = "") -> GitFailed:
     """Return the error for a git that ended with `rc`; `also` ends the sentence (say whether anything was written)."""
-    verb = _verb(args)
+    name = verb(args)
     what, hint = cause(err)
     said = first_line(err)
     if what:
-        sentence = f"{what} (`git {verb}`: {said})"
+        sentence = f"{what} (`git {name}`: {said})"
     elif said:
-        sentence = f"`git {verb}`: {said}"
+        sentence = f"`git {name}`: {said}"
     elif rc < 0:
-        sentence = f"`git {verb}` was ended by signal {-rc}"
+        sentence = f"`git {name}` was ended by signal {-rc}"
     else:
-        sentence = f"`git {verb}` ended with status {rc}"
+        sentence = f"`git {name}` ended with status {rc}"
     return GitFailed(what=sentence + also, hint=hint, rc=rc, stderr=err)
 
 
-def _verb(args: Sequence[str]) -> str:
+def verb(args: Sequence[str]) -> str:
     """The subcommand in `args`, past git's own options."""
     skip = False
     for word in args:

@@ -157,6 +157,7 @@ def test_a_range_is_what_the_branch_brings_and_not_what_the_trunk_had_or_got(rep
 def test_a_trailer_in_the_range_passes_and_says_so(repo, reject, commit, cli, git, key):
     rejected = reject(repo)
     other = reject(repo, "payments.card_pan")
+    git("config", "trailer.separators", "=", cwd=repo)  # how somebody writes theirs
     git("checkout", "--quiet", "-b", "topic", cwd=repo)
     oid = commit(repo, "db/1.sql", COLUMN, f"add it\n\n{key}: {rejected[:10]} the provider asks for it")
     passes = cli("gate", "--range", "main..topic", "--format", "github", cwd=repo)

@@ -863,6 +863,7 @@ Signed-off-by: Ada <ada@example.org>
 
 
 def test_what_a_commit_rejects_in_its_trailers_is_a_rejection_with_its_approach(project, cli):
+    project.git("config", "trailer.separators", "=")  # how somebody writes theirs
     project.commit("Begin", {"src/session.py": "x = 1\n", "src/other.py": "y = 1\n"})
     oid = project.commit(CHOSE, {"src/session.py": "x = 2\n"})
     project.commit(
