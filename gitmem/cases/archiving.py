@@ -15,7 +15,7 @@ from gitmem.core.events import TEXT_MAX
 from gitmem.core.ids import short
 from gitmem.errors import GitmemError, LogBusy, NoLog, RuleViolation, Usage
 from gitmem.store.archive import REF, Archive, Attachment, Offer, offer, offer_text
-from gitmem.store.writing import TRIES_MAX
+from gitmem.store.writing import TRIES_MAX, pause
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def push(desk: Desk, name: str = "") -> Carried:
             done.went = True
             done.theirs = tip
             return done
-        time.sleep(os.urandom(1)[0] / 256 * min(1.0, 0.01 * 2**attempt))
+        pause(attempt, far=True)
     raise LogBusy(message=f"{remote.name} is busy: nothing was pushed", hint="try again in a moment.")
 
 

@@ -70,11 +70,6 @@ def statements(text: str, dialect: str = "") -> Iterator[Statement] | None:
     return None
 
 
-def is_dialect(name: str) -> bool:
-    """Say whether sqlglot knows the dialect `name`. Raises MissingExtra."""
-    return name in _sqlglot().Dialects._value2member_map_
-
-
 def _sqlglot() -> Any:
     try:
         import sqlglot

@@ -23,7 +23,8 @@ from gitmem.store.repository import Repository
 
 #: With the advisory lock one try is enough; without one, eight writers needed 4-7 (measured).
 TRIES_MAX = 40
-PAUSE_MAX_S = 0.05
+#: The first and the longest pause between two tries, here and against a remote.
+PAUSES_S, FAR_PAUSES_S = (0.002, 0.05), (0.01, 1.5)
 
 Decided = Sequence[tuple[Event, bytes]]
 #: Gives the signatures of events, by their ids.
@@ -48,8 +49,14 @@ class Tries(Lock):
             held = "" if self.held else f" Another process holds {self.path}."
             raise LogBusy(attempts=TRIES_MAX, lock=held)
         if self._begun:
-            time.sleep(os.urandom(1)[0] / 256 * min(PAUSE_MAX_S, 0.002 * 2**self._begun))
+            pause(self._begun)
         self._begun += 1
+
+
+def pause(lost: int, *, far: bool = False) -> None:
+    """Wait before the next try, after `lost` of them: longer each time, and each process another while."""
+    first_s, longest_s = FAR_PAUSES_S if far else PAUSES_S
+    time.sleep(os.urandom(1)[0] / 256 * min(longest_s, first_s * 2**lost))
 
 
 class Appender:

@@ -46,10 +46,6 @@ class Patches:
         asked = {f"lines {oid}": oid for oid in commits}
         return {asked[name]: lines for name, lines in self._kept(asked, (_BARE,)).items()}
 
-    def of_range(self, base: str, tip: str) -> str:
-        """Return the patch id of all that was changed from the tree `base` to the tree `tip`."""
-        return self.of_ranges([(base, tip)])[base, tip]
-
     def of_ranges(self, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
         """Return the patch id of all that was changed between the trees of each pair, the older one first."""
         return self._ranges(pairs, "", ())

@@ -28,7 +28,7 @@ from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.plumbing_log import WRITING
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.repository import SEEN_REFS, Repository
-from gitmem.store.writing import TRIES_MAX, Appender, Tries
+from gitmem.store.writing import TRIES_MAX, Appender, Tries, pause
 from gitmem.sync import purge
 from gitmem.sync.purge import Pending, Purged
 
@@ -263,7 +263,7 @@ def detach(cache: Cache, repository: Repository, pending: Pending) -> str:
         return event is not None and bool(event.redacted)
 
     sealed = Archive(repository)
-    for _ in range(TRIES_MAX):
+    for attempt in range(TRIES_MAX):
         try:
             left = sealed.without(is_gone)
             if left is None:
@@ -272,6 +272,7 @@ def detach(cache: Cache, repository: Repository, pending: Pending) -> str:
             purge.remember(repository, pending, happened=True)
             sealed.put(left)
         except TipMoved:
+            pause(attempt)
             continue
         except (GitFailed, Incomplete) as error:
             return f"what was attached could not be taken out of the archive: {error.message}"

@@ -11,8 +11,6 @@ it stops everything here, with what differs, and nothing is changed.
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Iterable, Sequence
 
 from gitmem.core import ids, rewriting, secrets
@@ -23,7 +21,7 @@ from gitmem.store.lock import Lock
 from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.repository import SEEN_REFS, Repository
-from gitmem.store.writing import TRIES_MAX
+from gitmem.store.writing import TRIES_MAX, pause
 from gitmem.sync import adoption, joins
 from gitmem.sync.purge import Purged
 from gitmem.sync.quarantine import Quarantine
@@ -33,9 +31,8 @@ from gitmem.sync.remotes import Remote
 FETCHES_MAX = 3
 #: How often a fetch or a push is begun anew because our own log was rewritten meanwhile.
 STEADY_MAX = 3
-#: How often a push that lost a race fetches, joins and tries again, and the longest pause before it does.
+#: How often a push that lost a race fetches, joins and tries again.
 PUSHES_MAX = 12
-PAUSE_MAX_S = 1.5
 
 
 class Synced:
@@ -152,7 +149,7 @@ class Traveller:
                     here = self._bring_in(remote, done, seen, quarantine)
                     break
                 except TipMoved:
-                    _pause(attempt, 0.05)
+                    pause(attempt)
             else:
                 raise LogBusy(attempts=TRIES_MAX)
             if done.dry_run:
@@ -278,7 +275,7 @@ class Traveller:
                 done.replaced = bool(lease)
                 self._saw(remote, tip, dry_run=False)
                 return done
-            _pause(attempt, PAUSE_MAX_S)
+            pause(attempt, far=True)
         raise LogBusy(
             message=f"{remote.name} is busy: {PUSHES_MAX} tries to push lost against others; nothing was pushed",
             hint="try again in a moment; what is recorded here stays here until then.",
@@ -337,8 +334,3 @@ def _came(done: Synced, came: joins.Joined | adoption.Adopted) -> None:
     done.came += came.events
     done.came_found = [*done.came_found, *came.found][-joins.FOUND_MAX :]
     done.linked |= came.linked - {""}
-
-
-def _pause(attempt: int, longest_s: float) -> None:
-    """Wait a moment before the next try, each process another one."""
-    time.sleep(os.urandom(1)[0] / 256 * min(longest_s, 0.01 * 2**attempt))
