@@ -54,7 +54,7 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if name not in self.commands and name[:1] != "-":
-            nearest = difflib.get_close_matches(name, list(self.commands), n=1, cutoff=0.5)
+            nearest = difflib.get_close_matches(name, list(self.commands), n=1)  # nearer than `help` is to `seal`
             asked = f"; did you mean `{nearest[0]}`?" if nearest else ""
             raise Usage(
                 what=f"`{ctx.command_path}` has no command `{name}`{asked}",

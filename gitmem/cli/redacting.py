@@ -85,7 +85,8 @@ def _told(answer: Mapping[str, Any]) -> Iterator[Line]:
         )
         return
     if not answer["written"]:
-        yield Line(("dim", "nothing to take out: "), ("id", named or "no event"), ("dim", f"{more} (redacted before)"))
+        told = (("dim", ": "), ("id", named), ("dim", f"{more} (redacted before)")) if named else ()
+        yield Line(("dim", "nothing to take out"), *told)
         if answer["objects"]:
             yield Line(("", f"{plural(answer['objects'], 'object')} that was left behind removed."))
         return

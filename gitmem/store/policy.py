@@ -107,4 +107,4 @@ def _refusal(what: str, *, key: str = "", hint: str = "") -> Refused:
     return Refused(field=f"{FILE_NAME}: {key}" if key else FILE_NAME, what=what, hint=hint or _HINT)
 
 
-_HINT = "docs/scope.md shows what it holds."
+_HINT = "gitmem's page on scope (docs/scope.md) shows what it holds."
