@@ -138,12 +138,21 @@ def _hooks(desk: Desk) -> Iterator[Check]:
 
     if desk.log().tip() is None:
         return
-    missing = [step for step in installation.plan(desk.repository) if not step.done]
-    if not missing:
+    steps = installation.plan(desk.repository)
+    missing = [step for step in steps if not step.done]
+    left = [step for step in steps if step.done and step.remark]  # to a manager of hooks that nobody told of us
+    if not missing and not left:
         yield Check("git hooks", OK, "commits get their decisions linked, and plain `git log` shows them")
     for step in missing:
         told = f" ({step.remark})" if step.remark else ""
         yield Check("git hooks", WARNING, f"not set up: {step.sentence}{told}", "git decisions init")
+    for step in left:
+        yield Check(
+            "git hooks",
+            WARNING,
+            f"not called yet ({step.sentence})",
+            "add the lines that `git decisions init` shows",
+        )
     unlinked = desk.cache().unlinked_count()
     if unlinked:
         yield Check(

@@ -71,6 +71,25 @@ def test_hooks_that_are_not_set_up(repo, cli):
     assert [state for state, *_ in found(cli, repo, "git hooks")] == ["ok"]
 
 
+def test_hooks_that_a_manager_keeps_and_that_do_not_call_us(make_repo, cli, git):
+    repo = make_repo()
+    git("config", "core.hooksPath", "tools/hooks", cwd=repo)
+    shown = cli("init", cwd=repo).stdout
+    for event in ("post-commit", "post-rewrite"):
+        says = [says for state, says, _ in found(cli, repo, "git hooks") if state == "warning"]
+        assert any(event in one and "not called yet" in one and "core.hooksPath" in one for one in says)
+        lines = shown.partition(f"{event}:\n\n")[2].partition("\n\n")[0]
+        path = repo / "tools" / "hooks" / event
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/sh\n" + "\n".join(line.strip() for line in lines.split("\n")) + "\n")
+        path.chmod(0o755)
+    assert [state for state, *_ in found(cli, repo, "git hooks")] == ["ok"]
+    cli("record", "users.email", "add", "-r", "Login.", cwd=repo)
+    git("commit", "--quiet", "--allow-empty", "-m", "x", cwd=repo)
+    (event,) = cli("log", "--json", cwd=repo).json["events"]
+    assert event["commits"] == [git("rev-parse", "HEAD", cwd=repo)], "and it is so"
+
+
 def test_an_event_that_cannot_be_read_and_one_that_is_newer(repo, cli, git):
     tree = git(
         "mktree",
