@@ -458,8 +458,9 @@ def _attempt_line(attempt: Json, event_id: str) -> str:
 
 def flat(text: object, most: int) -> str:
     """Bring text to one line of at most `most` characters; recorded text is data, and stays on its line."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in str(text or "")).split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    from gitmem.core import gate
+
+    return gate.one_line(str(text or ""), most)
 
 
 def why(result: Why) -> Json:

@@ -259,16 +259,17 @@ _QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "`": "'",
 
 def said(text: str, most: int) -> str:
     """Return foreign `text` on one line, cut, in quotes that it can't close, without what is not seen."""
-    return f'"{_line(text, most).translate(_QUOTES)}"'
+    return f'"{one_line(text, most).translate(_QUOTES)}"'
 
 
 def named(text: str, most: int = _NAME_MAX) -> str:
     """Return a foreign name as it is, on one line and cut; in quotes where it could read as a sentence or a command."""
-    name = _line(text, most)
+    name = one_line(text, most)
     return said(text, most) if not _SENTENCE.isdisjoint(name) else name
 
 
-def _line(text: str, most: int) -> str:
+def one_line(text: str, most: int) -> str:
+    """Return foreign `text` on one line of at most `most` characters, without what is not seen."""
     head = text[: most * 4]  # what is cut away needs no looking at
     if not (head.isascii() and head.isprintable()):
         head = "".join(" " if c in INVISIBLE and c not in _INVISIBLE_KEPT else c for c in head)
