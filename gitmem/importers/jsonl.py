@@ -298,7 +298,9 @@ class Built:
         self._has_empty_tree = False
         self._numbers: dict[int, str] = {0: self.form.root}  # number in the file -> oid; not of what can't be used
         self._times: dict[str, int] = {self.form.root: 0}
+        self._kept: set[str] = set()
         self._left_out: set[str] = set()
+        self._awaited: dict[str, str] = {}  # an id that has not come yet -> the event that refers to it
         root = self.form.root_data
         self._add("tree", b"")
         self._add("commit", root)
@@ -319,7 +321,7 @@ class Built:
         if oid:
             self._numbers[group.number] = oid
         else:
-            self._left_out.update(event.id for event in group.found)
+            self._left_out.update(event.id for event in group.found if event.id not in self._kept)
         if len(self._objects) >= PACKED:
             self._pack()
 
@@ -330,7 +332,7 @@ class Built:
             return ""
         wanted = group.of or (group.on if group.on >= 0 else group.number - 1,)
         parents = [self._numbers.get(number, "") for number in wanted]
-        if not all(parents) or any(not self._left_out.isdisjoint(_references(event)) for event in group.found):
+        if not all(parents) or self._refers_to_left_out(group.found):
             self.skipped.add("stands on what could not be read", f"line {group.line}")
             return ""
         blobs = {name: self.form.oid("blob", data) for name, data in group.files.items()}
@@ -350,13 +352,27 @@ class Built:
         self._times[oid] = entry.time
         self.commits += 1
         self.events += len(group.found)
-        for event in group.found:
-            seen(event)
+        self._remember(group.found, seen)
         for parent in parents:
             self.tips.pop(parent, None)
         self.tips[oid] = None
         self._keep(oid, commit, tree_oid, tree, group, blobs)
         return oid
+
+    def _refers_to_left_out(self, found: Iterable[Event]) -> bool:
+        return any(
+            reference in self._left_out and reference not in self._kept
+            for event in found
+            for reference in _references(event)
+        )
+
+    def _remember(self, found: Iterable[Event], seen: Callable[[Event], None]) -> None:
+        self._kept.update(event.id for event in found)
+        for event in found:
+            seen(event)
+            for reference in _references(event):
+                if reference not in self._kept:
+                    self._awaited.setdefault(reference, event.id)
 
     def _keep(
         self, oid: str, commit: bytes, tree_oid: str, tree: bytes, group: Group, blobs: Mapping[str, str]
@@ -382,12 +398,21 @@ class Built:
             self._put(oid, "commit", commit)
 
     def finish(self) -> None:
-        """Check what only the whole shows. Raises Refused: then nothing of it may be used."""
-        wrong = [finding for finding in self._checker.finish() if finding.rule == "reference"]
-        if wrong:
-            more = f" (and {len(wrong) - 1:,} more)" if len(wrong) > 1 else ""
-            raise Refused(field="import jsonl", what=f"{wrong[0].message}{more}", hint="the file is not a whole log.")
-        self._pack()
+        """Check what only the whole shows. Raises Refused: then nothing of it may be used.
+
+        The checker can't tell: it knows what was left out here from what was kept as little as what a log quarantines.
+        """
+        wrong = [(event, to) for to, event in self._awaited.items() if to not in self._kept]
+        if not wrong:
+            self._pack()
+            return
+        event, to = wrong[0]
+        what = f"event {short(event)} refers to {short(to)}, "
+        what += "which could not be taken in" if to in self._left_out else "which is not in the file"
+        more = f" (and {len(wrong) - 1:,} more)" if len(wrong) > 1 else ""
+        raise Refused(
+            field="import jsonl", what=f"{what}{more}", hint="the file is not a whole log: take another copy of it."
+        )
 
     def at(self, oid: str) -> str:
         """Return what the commit `oid` of the file is here, once what is redacted is left out."""

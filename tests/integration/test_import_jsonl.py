@@ -344,6 +344,45 @@ def test_whatever_is_done_to_a_file_nothing_bad_gets_in(source, cli, git, tmp_pa
     holds()
 
 
+def test_where_an_event_was_left_out_that_one_taken_in_before_refers_to_nothing_is_taken_in(make_repo, cli, git):
+    source = make_repo()
+    record(cli, source, "reject", "users.card", "--approach", "here", *WHY)
+    record(cli, source, "record", "users.card", "add", "--approach", "here", *WHY, "--reopens")
+    head, first, _, lifts, opens, _, _ = exported(cli, source).split("\n")
+    other = make_repo()
+    taken_in(cli, other, first)
+    for name in ("one", "two"):
+        record(cli, other, "record", f"there.{name}", "add", *WHY)
+    _, _, one, two, _, _ = exported(cli, other).split("\n")
+    assert [json.loads(line)["clock"] for line in (first, lifts, opens, one, two)] == [1, 2, 3, 2, 3]
+
+    def file(*commits: tuple[int, list[str]]) -> str:
+        lines = [head, first]
+        for number, (on, found) in enumerate(commits, 2):
+            lines += [f'{{"gitmem":"commit","n":{number},"on":{on},"events":{len(found)}}}', *found]
+        return "\n".join([*lines, '{"gitmem":"end"}\n'])
+
+    # `lifts` has no place on top of `one`; `opens`, which refers to it, fits where it is
+    bad = ((1, [two, opens]), (1, [one]), (3, [lifts]))
+    repo = make_repo()
+    (repo / "log.jsonl").write_text(file(*bad))
+    done = cli("import", "jsonl", "log.jsonl", cwd=repo)
+    assert done.code == 15 and "refers to" in done.stderr and "nothing was written" in done.stderr, done.stderr
+    assert git("for-each-ref", "refs/decisions*", cwd=repo) == ""
+    # it comes to its place further on; or is there, and once more where it has none
+    answer = taken_in(cli, repo, file(*bad, (1, [lifts])), code=1)
+    assert answer["appended"] == 5 and [reason["count"] for reason in answer["skipped"]] == [1]
+    is_sound(git, cli, repo)
+    repo = make_repo()
+    answer = taken_in(cli, repo, file((1, [lifts, opens]), (1, [one]), (3, [lifts]), (3, [two])), code=1)
+    assert answer["appended"] == 5 and [reason["count"] for reason in answer["skipped"]] == [1]
+    is_sound(git, cli, repo)
+    # each in its place
+    repo = make_repo()
+    assert taken_in(cli, repo, file((1, [lifts, opens]), (1, [one]), (3, [two])))["appended"] == 5
+    is_sound(git, cli, repo)
+
+
 def test_an_event_that_refers_to_nothing_is_not_taken_in(make_repo, cli, git):
     source = make_repo()
     record(cli, source, "record", "users.email", "add", *WHY)
