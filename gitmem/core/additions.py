@@ -6,10 +6,10 @@ before may stay there, move about in it, and be edited around.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from gitmem.core.entering import Entering
 
     Reader = Callable[[str, str | None, str | None], list[Entering]]

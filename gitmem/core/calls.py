@@ -6,7 +6,10 @@ and the digest know nothing of either. Plain classes, because a hook pays for ev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
 
 #: What a call is about: an edit that is about to be made, a tool call that was made, the start of a session (or its
 #: going on after compaction), a compaction to come, anything else.

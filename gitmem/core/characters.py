@@ -8,7 +8,9 @@ clones with different interpreters must see one name where there is one (`docs/f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Characters:

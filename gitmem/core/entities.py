@@ -9,9 +9,11 @@ frozen tables, and only ASCII letters have a case here.
 
 from __future__ import annotations
 
-import re
-
 from gitmem.core import characters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PATH_MAX_BYTES = 1024
 
@@ -70,7 +72,8 @@ def canonical(text: str) -> str:
 
 
 # Most names: nothing in these that `spell` would change or refuse.
-_PLAIN = re.compile(r"[A-Za-z0-9_@-]+(?:[./][A-Za-z0-9_@-]+)*(?:::[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*)?")
+_PLAIN = r"[A-Za-z0-9_@-]+(?:[./][A-Za-z0-9_@-]+)*(?:::[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*)?"
+_is_plain: Callable[[str], object] | None = None
 
 
 def is_spelt(name: str) -> bool:
@@ -78,7 +81,12 @@ def is_spelt(name: str) -> bool:
 
     This much a reader demands of an event: it asks nothing of any Unicode table but the frozen ones.
     """
-    if _PLAIN.fullmatch(name):
+    global _is_plain
+    if _is_plain is None:
+        import re  # here: an edit waits for this module, and its names are spelt without it
+
+        _is_plain = re.compile(_PLAIN).fullmatch
+    if _is_plain(name):
         return True
     try:
         return spell(name) == name
@@ -174,7 +182,7 @@ def is_file(name: str) -> bool:
 def entity_type(name: str) -> str:
     """Return the kind of thing that the canonical `name` is, judged by its spelling (for a writer that isn't told)."""
     if SYMBOL in name:
-        last = re.split(r"\.|::", name.partition(SYMBOL)[2])[-1]
+        last = name.partition(SYMBOL)[2].replace(SYMBOL, ".").rpartition(".")[2]
         return "class" if last[:1].isupper() and not last.isupper() else "function"
     if "/" in name and _has_prefix(name):
         return PREFIXES[_lower(name.partition("/")[0])]

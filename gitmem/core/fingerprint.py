@@ -29,9 +29,11 @@ finds is off by more than 12 of 100 about once in twenty; at 16 digits each the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from gitmem.core import digests
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ALGORITHM = "lines-1"
 HASHES_MAX = 64

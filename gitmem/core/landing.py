@@ -7,7 +7,10 @@ Pure. Loaded for the few edits that need it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 
 #: In a file of more lines only what stands there letter by letter is found: a hook has a second.
 LOOSE_MAX = 100_000

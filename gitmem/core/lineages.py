@@ -14,9 +14,11 @@ Names here are folded (`entity_key`). One instance is one scope.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from gitmem.core import entities, letters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def entity_key(path: str) -> str:

@@ -8,7 +8,6 @@ the stamp says that the cache stands for the log as it is.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
 
 try:  # what `sqlite3` wraps: without it, `datetime` and more are not loaded either
     import _sqlite3 as sqlite3
@@ -18,6 +17,10 @@ except ImportError:
 from gitmem.core.entities import parents
 from gitmem.core.lineages import entity_key
 from gitmem.store.repository import Repository, stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 #: Raise it whenever a table of the cache, or what is put into one, changes: every cache is then rebuilt.
 SCHEMA = 10

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
 
 from gitmem.errors import GitFailed, OutsideRepository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gitmem.core.objects import ObjectFormat
     from gitmem.store.git import Process, Result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -750,6 +751,32 @@ print(stops({COLUMN!r}), slow & set(sys.modules))
         text=True,
     )
     assert done.stdout.splitlines() == ["False set() False False", "True set()"], done.stdout + done.stderr
+
+
+def test_what_the_hook_loads_for_an_edit_that_passes(world):
+    """The modules whose loading takes as long as all that the gate does; each of them had crept in."""
+    world.person("reject", "payments.card_token", "-r", WHY)
+    world.edit("x", "y\n")
+    entry = Path(gate.__file__).with_name("entry.py")
+
+    def loaded(path: str, content: str) -> tuple[bool, set[str]]:
+        call = {"file_path": str(world.repo / path), "content": content}
+        given = {"hook_event_name": "PreToolUse", "tool_name": "Write", "session_id": "a", "cwd": str(world.repo)}
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-X", "importtime", entry, "agent", "claude"],
+            input=json.dumps({**given, "tool_input": call}),
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0
+        return "deny" in done.stdout, {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+    stopped, modules = loaded("docs/a.md", "Some words, and payments.card_token among them.\n")
+    assert not stopped and modules.isdisjoint({"json", "re", "enum", "site", "gitmem.memory"})
+    stopped, modules = loaded("db/1.sql", "SELECT 1;\n")
+    assert not stopped and modules.isdisjoint({"json", "site", "gitmem.memory"})
+    stopped, modules = loaded("db/1.sql", COLUMN)
+    assert stopped and {"json", "re", "gitmem.memory"} <= modules
 
 
 def test_activity_is_forgotten_by_age_and_damage_to_it_hurts_nobody(world, monkeypatch):

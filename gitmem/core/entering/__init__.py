@@ -14,10 +14,15 @@ Each reader is imported when a file of its kind is met; a hook pays for one of t
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable
 
 from gitmem.core import entities
 from gitmem.core.entering.found import Found
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Reader = Callable[[str, str, Found], None]
 
 #: Of a longer text only so many characters are read.
 TEXT_MAX = 1_000_000
@@ -31,8 +36,6 @@ Entering.__doc__ = """An entity that an edit brings in.
 
 name: its canonical entity path. entity_type: a word of `vocabulary.ENTITY_TYPES`. line: where `after` names it, from 1.
 """
-
-Reader = Callable[[str, str, Found], None]
 
 
 def found(path: str, before: str | None, after: str | None) -> list[Entering]:

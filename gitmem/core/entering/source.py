@@ -7,11 +7,14 @@ code that is unfinished or in a dialect of its own is read as far as it goes.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 
 from gitmem.core.entering.pattern import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
 
 #: What is read of a call whose bracket never closes.
 UNCLOSED_MAX = 2000
@@ -50,7 +53,7 @@ _LEXES = {
         rf"|{_DOUBLE_LINES}|{_SINGLE}|{_HEREDOC}|%[qQ]?+(?:\([^)]{{0,5000}}+\)?+|\{{[^}}]{{0,5000}}+\}}?+)"
     ),
 }  # fmt: skip
-_patterns = {name: Pattern(lex, re.DOTALL) for name, lex in _LEXES.items()}
+_patterns = {name: Pattern(f"(?s){lex}") for name, lex in _LEXES.items()}
 _BRACKETS = Pattern(r"[()\[\]{}]")
 _WORD = Pattern(r"[A-Za-z_$][\w$]{0,200}+")
 _SEPARATORS = Pattern(r"[,;()\[\]{}]")

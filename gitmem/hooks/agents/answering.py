@@ -6,8 +6,6 @@ that a client knows are in it, for some throw an answer away for one more.
 
 from __future__ import annotations
 
-import json
-
 from gitmem.core.calls import Answer, Call
 from gitmem.hooks.agents.dialects import DIALECTS, Dialect
 
@@ -79,6 +77,8 @@ def _short(text: str) -> str:
 
 
 def _json(value: dict[str, object]) -> Reply:
+    import json  # here: most edits are answered with nothing
+
     return Reply(json.dumps(value, separators=(",", ":")).encode("ascii"))
 
 

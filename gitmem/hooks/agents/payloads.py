@@ -1,12 +1,14 @@
-"""Bytes from a client to the object that they hold. Nothing here raises: what can't be read is None."""
+"""Bytes from a client to the object that they hold. Nothing here raises: what can't be read is None.
+
+An edit waits for this, and for the module `json`, with all that it loads, it would wait as long as for the rest of the
+gate. So the scanner is asked that does the work for `json`, which loads nothing.
+"""
 
 from __future__ import annotations
 
-import json
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 #: A larger payload is not read: no edit by hand or by an agent is, and the answer must come within a second.
@@ -21,16 +23,41 @@ def decoded(data: bytes) -> dict[str, Any] | None:
     """
     if len(data) > SIZE_MAX:
         return None
-    return parsed(data.decode("utf-8-sig", "replace"))
+    return parsed(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
+
+
+class _How:
+    """What `json.JSONDecoder(strict=False)` tells its scanner."""
+
+    strict = False
+    object_hook = object_pairs_hook = None
+    parse_float = parse_constant = float
+    parse_int = int
+    memo: Mapping[str, str] = {}
+
+
+def _scanner() -> Callable[[str, int], tuple[object, int]]:
+    try:
+        from _json import make_scanner
+    except ImportError:  # a Python without it
+        import json
+
+        return json.JSONDecoder(strict=False).raw_decode
+    return make_scanner(_How)
+
+
+_scan = _scanner()
+_BLANKS = " \t\n\r"
 
 
 def parsed(text: str) -> dict[str, Any] | None:
     """Return the JSON object that `text` is, or None."""
+    text = text.strip(_BLANKS)
     try:
-        value = json.loads(text, strict=False)
-    except (ValueError, RecursionError):  # ValueError also: an integer of more digits than Python reads
+        value, end = _scan(text, 0)
+    except (ValueError, RecursionError, StopIteration):  # ValueError also: an integer of more digits than Python reads
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and end == len(text) else None
 
 
 def first_text(payload: Mapping[str, Any], keys: tuple[str, ...]) -> str:
