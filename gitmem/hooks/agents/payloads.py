@@ -43,7 +43,7 @@ def _scanner() -> Callable[[str, int], tuple[object, int]]:
         import json
 
         return json.JSONDecoder(strict=False).raw_decode
-    return make_scanner(_How)
+    return make_scanner(_How)  # type: ignore[arg-type]  # typeshed has no name for what it takes
 
 
 _scan = _scanner()
