@@ -54,7 +54,7 @@ class Ahead:
     """
 
     def __init__(self, make: Callable[[], Iterable[Any]], finish: Callable[[], object] = lambda: None) -> None:
-        self.result: object = None
+        self.result: Any = None
         self._make, self._finish = make, finish
         self._read, write = os.pipe()
         try:

@@ -32,8 +32,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.core.verdicts import Decision, Judgement
 
-#: (oid, parents, clock, time, facts of each event)
-Facts = tuple[str, tuple[str, ...], int, int, list[tuple[object, ...]]]
+    _Maybe = str | None
+    #: Of `events`, from `kind` on, without `component` and what comes after it.
+    _Row = tuple[str, str, str, str, str, str, _Maybe, _Maybe, _Maybe, str, _Maybe, _Maybe, _Maybe]
+    #: Of one event: id, clock, most of its row, redacted, newer, body, targets, supersedes, words for the
+    #: index, commit and place it was recorded at, pairs of names it joins, commit and how of a link, marks of its
+    #: fingerprint, anchors of its patterns, its conditions, its signature.
+    Fact = tuple[
+        str,
+        int,
+        _Row,
+        str,
+        int,
+        bytes,
+        tuple[str, ...],
+        tuple[str, ...],
+        tuple[str, ...] | None,
+        tuple[_Maybe, str] | None,
+        list[tuple[str, str]],
+        tuple[_Maybe, _Maybe] | None,
+        list[str],
+        list[tuple[str, str]],
+        _Maybe,
+        bytes | None,
+    ]
+    #: (oid, parents, clock, time, facts of each event)
+    Facts = tuple[str, tuple[str, ...], int, int, list[Fact]]
 
 
 def order_key(clock: int, event_id: str) -> int:
@@ -51,7 +75,7 @@ def facts_of(entry: Entry) -> Facts:
     return (entry.oid, entry.parents, entry.clock, entry.time, found)
 
 
-def _facts(event: Event, body: bytes, signature: bytes | None) -> tuple[object, ...]:
+def _facts(event: Event, body: bytes, signature: bytes | None) -> Fact:
     fields = event.fields
     name = event.entity_path
     is_change = event.kind == "change"
@@ -77,7 +101,7 @@ def _facts(event: Event, body: bytes, signature: bytes | None) -> tuple[object, 
     link: tuple[str | None, str | None] | None = None
     if is_change:
         if event.change_type == "rename" and event.renamed_from and name:
-            renames = [(entity_key(event.renamed_from), row[3] or "")]
+            renames = [(entity_key(event.renamed_from), row[3])]
         if not event.redacted:
             indexed = tuple(
                 map(words.searchable, (name, event.approach, _text(fields.get("reasoning")) or "", _rest(fields)))
@@ -178,14 +202,9 @@ class Batch:
             # Its place can't be read off its events: a join, the root, one whose events are known or bad.
             self.db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", (oid, clock, time))
 
-    def _add(self, facts: tuple[object, ...], oid: str) -> bool:
-        event_id: str
-        clock: int
-        row: tuple[str, ...]
-        targets: tuple[str, ...]
-        supersedes: tuple[str, ...]
-        event_id, clock, row, redacted, newer, body, targets, supersedes, indexed, *more = facts  # type: ignore[assignment]
-        waiting, renames, link, prints, anchors, conditions, signature = more
+    def _add(self, fact: Fact, oid: str) -> bool:
+        event_id, clock, row, redacted, newer, body, targets, supersedes = fact[:8]
+        indexed, waiting, renames, link, prints, anchors, conditions, signature = fact[8:]
         if event_id in self._component or (not self.fresh and self._exists(event_id)):
             return False  # R1: the same id twice is once
         n = order_key(clock, event_id)
@@ -193,13 +212,13 @@ class Batch:
             n += 1
         self._used.add(n)
         self.events += 1
-        self.newer += newer  # type: ignore[operator]
+        self.newer += newer
         kind, scope, key = row[0], row[2], row[3]
-        for old, new in renames:  # type: ignore[attr-defined]
+        for old, new in renames:
             self._alias(scope if kind == "change" else "*", old, new, n)
         component = None
         if kind != "link":
-            component = self._place(event_id, kind, scope, key, renames, targets, supersedes)  # type: ignore[arg-type]
+            component = self._place(event_id, kind, scope, key, renames, targets, supersedes)
         elif event_id in self._dangling:
             component = self._place(event_id, kind, scope, "", (), (), ())
         self._component[event_id] = component or 0
@@ -208,17 +227,17 @@ class Batch:
             for reference in references:
                 self._refs.append((reference, n, field))
         if indexed is not None:
-            self._words.append((n, *indexed))  # type: ignore[misc]
-        self._prints += [(mark, n) for mark in prints]  # type: ignore[attr-defined]
-        self._patterns += [(anchor, n, entry) for anchor, entry in anchors]  # type: ignore[attr-defined]
+            self._words.append((n, *indexed))
+        self._prints += [(mark, n) for mark in prints]
+        self._patterns += [(anchor, n, entry) for anchor, entry in anchors]
         if conditions is not None:
-            self._conditions.append((n, conditions))  # type: ignore[arg-type]
+            self._conditions.append((n, conditions))
         if signature is not None:
             self.db.execute("INSERT OR REPLACE INTO signatures VALUES (?, ?)", (n, signature))
         if waiting is not None:
-            self._unlinked[event_id] = (n, *waiting)  # type: ignore[misc]
+            self._unlinked[event_id] = (n, *waiting)
         if link is not None:
-            self._links += [(target, *link, n) for target in targets]  # type: ignore[misc]
+            self._links += [(target, *link, n) for target in targets]
         if len(self._rows) >= INSERT_FROM:
             self._insert()
         return True
@@ -420,7 +439,7 @@ class Batch:
                 self._count(str(row[6]), 1)
         if path:
             self.db.execute("BEGIN")
-        self.db.executemany(f"INSERT INTO decisions VALUES ({','.join('?' * 12)})", decisions)
+        self.db.executemany(f"INSERT INTO decisions VALUES ({','.join('?' * DECISION_WIDTH)})", decisions)
         self.db.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?, ?, ?, ?, ?)", judged)
         self.db.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?)", waiting)
         self.db.executemany("INSERT OR REPLACE INTO closed VALUES (?, ?, ?, ?, ?, ?, ?)", closed)
@@ -501,11 +520,7 @@ class Batch:
     def _with_renames(
         self, db: sqlite3.Connection, component: int, members: list[tuple[int, Event]]
     ) -> list[tuple[int, Event]]:
-        if not self._aliases:
-            return members
-        have = {event.id for _, event in members}
-        more = components.renames_for(db, [component])
-        return members + [(-1, event) for event in more if event.id not in have]
+        return components.with_renames(db, component, members) if self._aliases else members
 
 
 def judged_rows(

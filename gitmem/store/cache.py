@@ -29,7 +29,7 @@ from gitmem.core import dates, entities, marks
 from gitmem.core.events import Event
 from gitmem.store import components
 from gitmem.store.components import ID_BITS, event_of
-from gitmem.store.glance import SCHEMA, boot_id, uri
+from gitmem.store.glance import SCHEMA, boot_id, parts, placeholders, uri
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -453,19 +453,21 @@ class Cache:
         """Say whether any closing carries a fingerprint."""
         return self.db.execute("SELECT 1 FROM prints LIMIT 1").fetchone() is not None
 
-    def closings_like(self, marks: Iterable[int]) -> list[tuple[Event, int]]:
-        """Return the closings whose fingerprints share some of `marks`, with how many they share, the most first."""
-        wanted = [f"{mark:016x}" for mark in marks]
+    def sharing(self, marks: Iterable[int]) -> dict[int, int]:
+        """Return of which closings (their row numbers) a fingerprint holds some of `marks`, and how many."""
         shared: dict[int, int] = {}
-        for at in range(0, len(wanted), 500):
-            part = wanted[at : at + 500]
+        for part in parts([f"{mark:016x}" for mark in marks]):
             rows = self.db.execute(
-                f"SELECT n, COUNT(*) FROM prints WHERE mark IN ({','.join('?' * len(part))}) GROUP BY n", part
+                f"SELECT n, COUNT(*) FROM prints WHERE mark IN ({placeholders(part)}) GROUP BY n", part
             )
             for n, count in rows:
                 shared[n] = shared.get(n, 0) + count
+        return shared
+
+    def closings_like(self, marks: Iterable[int]) -> list[tuple[Event, int]]:
+        """Return the closings whose fingerprints share some of `marks`, with how many they share, the most first."""
         found = []
-        for n, count in sorted(shared.items(), key=lambda item: (-item[1], -item[0])):
+        for n, count in sorted(self.sharing(marks).items(), key=lambda item: (-item[1], -item[0])):
             row = self.db.execute("SELECT id, body, redacted FROM events WHERE n = ?", (n,)).fetchone()
             found.append((event_of(*row), count))
         return found
@@ -487,10 +489,9 @@ class Cache:
         wanted = set(names)
         found: list[StoredDecision] = []
         numbers = sorted(self.components_of(names))
-        for at in range(0, len(numbers), 500):
-            part = numbers[at : at + 500]
+        for part in parts(numbers):
             rows = self.db.execute(
-                f"SELECT {_DECISION} FROM decisions WHERE component IN ({','.join('?' * len(part))})", part
+                f"SELECT {_DECISION} FROM decisions WHERE component IN ({placeholders(part)})", part
             ).fetchall()
             found += [
                 self._decision(row) for row in rows if any((row[0], name) in wanted for name in row[1].split("\n"))

@@ -16,7 +16,7 @@ from gitmem.core.lineages import entity_key
 from gitmem.store import components
 from gitmem.store.cache import Cache
 from gitmem.store.components import event_of
-from gitmem.store.glance import Glance, marks_of, parts
+from gitmem.store.glance import Glance, parts, placeholders
 
 _COLUMNS = "c.n, c.scope, c.akey, c.strength, c.waiting, e.id, e.body, e.redacted, j.marks"
 _JOINED = "closed c JOIN events e ON e.n = c.n LEFT JOIN judged j ON j.n = c.n"
@@ -63,17 +63,11 @@ class Closings:
 
     def by_content(self, found: Iterable[int], least: int) -> list[tuple[Closing, int]]:
         """Return the closings of whose fingerprints at least `least` percent are among the marks, with the share."""
-        shared: dict[int, int] = {}
-        for part in parts([f"{mark:016x}" for mark in found]):
-            rows = self.cache.db.execute(
-                f"SELECT n, COUNT(*) FROM prints WHERE mark IN ({marks_of(part)}) GROUP BY n", part
-            )
-            for n, count in rows:
-                shared[n] = shared.get(n, 0) + count
+        shared = self.cache.sharing(found)
         shares: dict[int, int] = {}
         for part in parts(sorted(shared)):
             rows = self.cache.db.execute(
-                f"SELECT DISTINCT n, lines FROM closed WHERE n IN ({marks_of(part)}) AND lines > 0", part
+                f"SELECT DISTINCT n, lines FROM closed WHERE n IN ({placeholders(part)}) AND lines > 0", part
             )
             for n, lines in rows:
                 share = 100 * shared[n] // lines
@@ -91,7 +85,7 @@ class Closings:
         """Return those of some rows that stand, each once."""
         found: dict[int, Closing] = {}
         for part in parts(numbers):
-            rows = self.cache.db.execute(f"SELECT {_COLUMNS} FROM {_JOINED} WHERE c.n IN ({marks_of(part)})", part)
+            rows = self.cache.db.execute(f"SELECT {_COLUMNS} FROM {_JOINED} WHERE c.n IN ({placeholders(part)})", part)
             for row in rows:
                 if row[0] not in found and self._holds(row):
                     found[row[0]] = Closing(row)
@@ -112,7 +106,7 @@ class Closings:
         for where, key, above in names:
             for part in parts([key, *above]):
                 rows = self.cache.db.execute(
-                    f"SELECT {_COLUMNS}, c.key FROM {_JOINED} WHERE c.key IN ({marks_of(part)})", part
+                    f"SELECT {_COLUMNS}, c.key FROM {_JOINED} WHERE c.key IN ({placeholders(part)})", part
                 ).fetchall()
                 for row in rows:
                     if row[0] in found or (where is not None and row[1] != where) or not self._holds(row[:-1]):

@@ -98,6 +98,12 @@ def rows_of(db: sqlite3.Connection, component: int) -> list[tuple[int, Event]]:
     return [(n, event_of(event_id, body, redacted)) for n, event_id, body, redacted in rows]
 
 
+def with_renames(db: sqlite3.Connection, component: int, members: list[tuple[int, Event]]) -> list[tuple[int, Event]]:
+    """Return what a component is judged by, with row numbers: its members, and -1 for what a rename brings along."""
+    have = {event.id for _, event in members}
+    return members + [(-1, event) for event in renames_for(db, [component]) if event.id not in have]
+
+
 def renames_for(db: sqlite3.Connection, components: Iterable[int]) -> list[Event]:
     """Return the renames (and whatever decides them) that gave the names of some components."""
     if db.execute("SELECT 1 FROM aliases LIMIT 1").fetchone() is None:

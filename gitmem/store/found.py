@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from gitmem.errors import GitFailed
 from gitmem.store.cache import FOUND_NAME
+from gitmem.store.glance import parts, placeholders
 from gitmem.store.repository import Repository
 
 #: Raise it whenever a table, or what is put into one, changes: the file is then begun anew.
@@ -86,10 +87,8 @@ class Found:
     def patches(self, oids: Sequence[str]) -> dict[str, str]:
         """Return what is known of some commits (or ranges, by names of the caller's): name -> patch id, "" for none."""
         found: dict[str, str] = {}
-        for at in range(0, len(oids), 500):
-            part = oids[at : at + 500]
-            marks = ",".join("?" * len(part))
-            rows = self._rows(f"SELECT oid, patch FROM patches WHERE oid IN ({marks})", tuple(part))
+        for part in parts(oids):
+            rows = self._rows(f"SELECT oid, patch FROM patches WHERE oid IN ({placeholders(part)})", tuple(part))
             found.update([(row[0], row[1]) for row in rows])
         return found
 

@@ -77,7 +77,7 @@ class Glance:
             return {n for mark, n, entry in few if mark in wanted and may_stand(entry, text, lower)}
         found: set[int] = set()
         for part in parts(sorted(wanted)):
-            rows = self.db.execute(f"SELECT n, entry FROM patterns WHERE mark IN ({marks_of(part)})", part)
+            rows = self.db.execute(f"SELECT n, entry FROM patterns WHERE mark IN ({placeholders(part)})", part)
             found.update(n for n, entry in rows if may_stand(entry, text, lower))
         return found
 
@@ -99,7 +99,7 @@ class Glance:
         found: set[str] = set()
         for part in parts(sorted(set(keys))):
             rows = self.db.execute(
-                f"SELECT DISTINCT {column} FROM {table} WHERE {column} IN ({marks_of(part)}) LIMIT {limit}", part
+                f"SELECT DISTINCT {column} FROM {table} WHERE {column} IN ({placeholders(part)}) LIMIT {limit}", part
             )
             found.update(key for (key,) in rows)
             if limit == len(found):
@@ -112,7 +112,7 @@ def parts(values: Sequence[object]) -> list[Sequence[object]]:
     return [values[at : at + _PART] for at in range(0, len(values), _PART)]
 
 
-def marks_of(values: Sequence[object]) -> str:
+def placeholders(values: Sequence[object]) -> str:
     """Return the question marks for some values."""
     return ",".join("?" * len(values))
 

@@ -14,6 +14,7 @@ from gitmem.errors import AmbiguousId, MalformedEvent, UnknownId
 from gitmem.store import placing
 from gitmem.store.cache import Cache, marks_now
 from gitmem.store.components import birth_trust, event_of
+from gitmem.store.glance import placeholders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,15 +120,18 @@ def _once(cache: Cache) -> tuple[str, tuple[object, ...]]:
 
 
 def scope_predicate(scope: str, *, all_scopes: bool, column: str = "e.scope") -> tuple[str, list[str]]:
-    """Return the SQL condition, and its values, for what a read in `scope` may see (design §4).
+    """Return the SQL condition, and its values, for what a read in `scope` may see.
 
     Its own scope, those above it and those below it; a sibling's never. Every read asks here.
     """
     if all_scopes or not scope:
         return "", []
     above = [scope, *entities.ancestors_scope(scope)]
-    marks = ",".join("?" * len(above))
-    return f"({column} IN ({marks}) OR ({column} >= ? AND {column} < ?))", [*above, scope + "/", scope + "0"]
+    return f"({column} IN ({placeholders(above)}) OR ({column} >= ? AND {column} < ?))", [
+        *above,
+        scope + "/",
+        scope + "0",
+    ]
 
 
 def select(cache: Cache, query: Query) -> Iterator[Row]:

@@ -147,7 +147,7 @@ class Past(Cache):
         found = self._decisions.get(component)
         if found is not None:
             return found
-        members = self._members(component)
+        members = components.with_renames(self.db, component, components.rows_of(self.db, component))
         counting = self._counting([event for _, event in members])
         if len(counting) == len(members):
             found = self._stored(component)
@@ -168,19 +168,12 @@ class Past(Cache):
         self._decisions[component] = found
         return found
 
-    def _members(self, component: int) -> list[tuple[int, Event]]:
-        """Return what a component is judged by, with row numbers; -1 for what a rename brings along."""
-        rows = components.rows_of(self.db, component)
-        have = {event.id for _, event in rows}
-        more = components.renames_for(self.db, [component])
-        return rows + [(-1, event) for event in more if event.id not in have]
-
     def _decisions_of(self, component: int) -> Iterator[tuple[object, ...]]:
         """Yield the decisions of a component alone, for a summary of thousands: the rest is not worked out."""
         if component in self._decisions:
             yield from self._decisions[component]
             return
-        members = self._members(component)
+        members = components.with_renames(self.db, component, components.rows_of(self.db, component))
         ids = {event.id for event in self._counting([event for _, event in members])}
         for row in batch.judged_rows(self.db, component, [member for member in members if member[1].id in ids]):
             if len(row) != batch.DECISION_WIDTH:

@@ -13,13 +13,17 @@ from collections.abc import Iterator
 
 from gitmem.core.history import Checker, Entry, Finding
 from gitmem.errors import BrokenHistory, GitFailed, Incomplete, NoLog
-from gitmem.store.batch import Facts, facts_of
+from gitmem.store.batch import facts_of
 from gitmem.store.cache import Cache, CacheDoubt
 from gitmem.store.collector import Seldom
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.repository import Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.store.batch import Facts
 
 
 class BroughtBack(Exception):
@@ -157,8 +161,9 @@ class Upkeep:
             return checker.findings
         worker = Ahead(facts, lambda: [(f.rule, f.message, f.severity, f.commit, f.event) for f in checker.findings])
         cache.apply(worker, tip, fresh=True, halves=True)
-        found: list[tuple[str, str, str, str, str]] = worker.result  # type: ignore[assignment]
-        return [Finding(rule, what, severity=how, commit=oid, event=event) for rule, what, how, oid, event in found]
+        return [
+            Finding(rule, what, severity=how, commit=oid, event=event) for rule, what, how, oid, event in worker.result
+        ]
 
     def _in_memory(self, log: Log, tip: str, without: frozenset[str] = frozenset()) -> Cache:
         cache = Cache.in_memory()
