@@ -76,7 +76,10 @@ _CHANGE_FIELDS = (
     "evidence",
     "tags",
 )
-_OTHER_FIELDS = ("action", "reason", "until", "commit", "how", "renames", "replaces", "mode", "allow_secret")
+_OTHER_FIELDS = (
+    *("action", "reason", "until", "commit", "how", "renames", "replaces", "mode", "allow_secret"),
+    *("core", "gist", "topic", "paths", "outcome", "cost", "severity", "binding", "was", "becomes", "policy"),
+)
 
 
 def event(row: Row) -> Json:

@@ -334,7 +334,7 @@ def _append_links(desk: Desk, drafts: Sequence[Draft]) -> Linked:
                     continue
                 fields = {**draft.fields, "targets": targets}
                 at = Stamp(max([stamp.clock, *(event.clock for event, _ in out)]), stamp.now, stamp.nonces)
-                out += recording.link_events(draft.with_fields(fields), writer, at)
+                out += recording.loose_events(draft.with_fields(fields), writer, at)
                 done.append((tuple(targets), commit, how))
             return out
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from gitmem.cases import noting
 from gitmem.cases.desk import Asked
@@ -72,7 +72,7 @@ def _record(
     if draft.kind == "change":
         typed_scope = fields.pop("scope", None)
         _complete(desk, fields)
-        fields["scope"] = _scope_of(desk, fields, typed_scope, writer)
+        fields["scope"] = scope_of(desk, text_of(fields.get("entity_path")), typed_scope, writer)
         at_home = typed_scope is None
         head = heads.head(desk.repository, asked.take("head"))
         base = heads.base_of(desk.repository, head)
@@ -114,7 +114,7 @@ def _record(
             targets = sorted(event.id for event, _ in appends)
             link = Draft("link", {"targets": targets, "commit": link_to, "how": "head", **about})
             after = Stamp(max(event.clock for event, _ in appends), stamp.now, stamp.nonces)
-            appends += link_events(link, writer, after)
+            appends += loose_events(link, writer, after)
         return appends
 
     if dry_run:
@@ -207,14 +207,14 @@ def _complete(desk: Desk, fields: dict[str, object]) -> None:
         fields["fingerprint"] = fingerprint.sketch(fingerprint.added_lines(diff))
 
 
-def _scope_of(desk: Desk, fields: Mapping[str, object], typed: object, writer: Writer) -> str:
-    """Return the scope of a change: the component of the entity's file, else of the working directory.
+def scope_of(desk: Desk, name: str, typed: object, writer: Writer) -> str:
+    """Return the scope of what is said of an entity: the component of its file, else of the working directory.
 
     What is `typed` must be a component that holds the working directory and doesn't take a file out of its own,
     or the writer a person. Raises RuleViolation.
     """
     policy = desk.policy()
-    place, name = desk.place(), text_of(fields.get("entity_path"))
+    place = desk.place()
     own = ""
     if policy:
         top, path = desk.repository.work_tree, entities.place_of(name)
@@ -340,11 +340,11 @@ def _parts(desk: Desk, cache: Cache, draft: Draft) -> list[Draft]:
     return reviews.parts(draft, cache.component_of_event)
 
 
-def link_events(draft: Draft, writer: Writer, stamp: Stamp) -> list[tuple[Event, bytes]]:
-    """Return the event of a link. A link decides no verdict, so there is nothing to judge."""
+def loose_events(draft: Draft, writer: Writer, stamp: Stamp) -> list[tuple[Event, bytes]]:
+    """Return the event of a link or a use. It decides no verdict, so there is nothing to judge."""
     from gitmem.core import rules
 
-    return list(rules.link(draft, writer, stamp).appends)
+    return list(rules.loose(draft, writer, stamp).appends)
 
 
 def _asked(draft: Draft, writer: Writer) -> str:

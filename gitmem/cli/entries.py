@@ -49,6 +49,9 @@ def title(event: Event) -> str:
         old = event.get("renamed_from")
         return f"{what} {old} -> {about}" if old else f"{what} {about}"
     targets = [target[:SHORT] for target in event.get("targets") or ()]
+    if event["kind"] == "lesson":
+        topic = f" on {event['topic']}" if event.get("topic") else ""
+        return f"lesson{topic}{f', once more {targets[0]}' if targets else ''}"
     if event["kind"] == "link":
         return f"link {', '.join(targets)} to {_commits(event)[0][:COMMIT] if _commits(event) else 'a commit'}"
     return f"{what} {', '.join(targets)}".rstrip()
@@ -60,7 +63,7 @@ def _commits(event: Event) -> list[str]:
 
 
 def reason(event: Event) -> str:
-    return event.get("reasoning") or event.get("reason") or ""
+    return event.get("reasoning") or event.get("core") or event.get("gist") or event.get("reason") or ""
 
 
 #: state -> how a signature of it is told

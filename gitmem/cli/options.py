@@ -144,7 +144,11 @@ OfPath: TypeAlias = Annotated[
 ]
 Kinds: TypeAlias = Annotated[
     list[str],
-    _texts("--kind", metavar="KIND|any", help="Events of this kind instead of changes: link, review, mark, …, or any."),
+    _texts(
+        "--kind",
+        metavar="KIND|any",
+        help="Events of this kind instead of changes and lessons: link, review, mark, …, or any.",
+    ),
 ]
 Everything: TypeAlias = Annotated[
     bool, _flag("--all", help="Also what is void, retracted, sealed, muted or redacted.")

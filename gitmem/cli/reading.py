@@ -8,7 +8,7 @@ from gitmem import presenters
 from gitmem.cli import entries
 from gitmem.cli.terminal import Io
 from gitmem.cli.text import EMPTY, Line
-from gitmem.core.query import Query
+from gitmem.core.query import LISTED, Query
 from gitmem.errors import Usage
 
 TYPE_CHECKING = False
@@ -215,7 +215,7 @@ def query(
         _known("--type", types, vocabulary.CHANGE_TYPES)
         _known("--verdict", verdicts, vocabulary.VERDICTS)
         _known("--trust", trusts, vocabulary.TRUSTS)
-        _known("--kind", kinds, (*vocabulary.KINDS, *vocabulary.KINDS_RESERVED, "any"))
+        _known("--kind", kinds, (*vocabulary.KINDS, "any"))
     if since or until:
         from gitmem.cli.dates import moment
 
@@ -236,7 +236,7 @@ def query(
         changeset=changeset or "",
         commit=commit or "",
         path=path or "",
-        kinds=kinds or ("change",),
+        kinds=kinds or LISTED,
         everything=everything,
         all_scopes=all_scopes,
         **_clocks(as_of, known_at),

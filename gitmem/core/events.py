@@ -14,6 +14,7 @@ from functools import lru_cache
 from gitmem.core import canonical, characters, digests, ids
 from gitmem.core.vocabulary import (
     BASES,
+    BINDINGS,
     CHANGE_TYPES,
     CHANNELS,
     EFFECTS_WRITTEN,
@@ -21,6 +22,8 @@ from gitmem.core.vocabulary import (
     MARK_ACTIONS,
     REDACTION_MODES,
     REVIEW_ACTIONS,
+    SLEEP_ACTIONS,
+    USE_HOWS,
     VERSION,
 )
 
@@ -36,6 +39,9 @@ EVENT_MAX = 256 * 1024
 #: A tombstone may keep nearly all of a large event (its ids), and adds its own id and four oids.
 TOMBSTONE_MAX = EVENT_MAX + 1024
 LIST_MAX = 4096
+#: The sentence of a lesson, in characters.
+LINE_MAX = 280
+PATHS_MAX = 64
 
 
 class Malformed(ValueError):
@@ -104,6 +110,16 @@ SHAPES: dict[str, str | tuple[str, ...]] = {
     "before": "time",
     "count": "count",
     "merkle_root": "id",
+    "core": "line",
+    "gist": "line",
+    "topic": "field",
+    "paths": "entities",
+    "outcome": "outcome",
+    "cost": "amount",
+    "severity": "percent",
+    "binding": BINDINGS,
+    "was": "object",
+    "becomes": "object",
 }
 #: What every event of every version has: enough to place it, to spell its commit and to run *saw* through it.
 ENVELOPE = ("v", "kind", "clock", "recorded_at", "author", "after")
@@ -119,6 +135,11 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "mark": ("action", "targets", "reason"),
     "override": ("targets", "reason"),
     "redact": ("reason", "mode", "old_tip"),
+    "lesson": ("core",),
+    "gist": ("targets", "gist"),
+    "use": ("targets", "how"),
+    "sleep": ("action", "targets", "was", "becomes"),
+    "undo": ("targets", "reason"),
 }
 OPTIONAL: dict[str, tuple[str, ...]] = {
     "change": (
@@ -148,6 +169,11 @@ OPTIONAL: dict[str, tuple[str, ...]] = {
     "mark": ("until",),
     "override": ("for_session",),
     "redact": ("targets", "before", "count", "merkle_root"),
+    "lesson": ("topic", "paths", "outcome", "cost", "severity", "binding", "targets", "evidence", "base", "tags"),
+    "gist": ("reason",),
+    "use": ("commit", "paths", "evidence"),
+    "sleep": ("topic",),
+    "undo": ("was", "becomes"),
 }
 #: A word of these that we do not know makes the event newer, not malformed (R12).
 OPEN_WORDS = {
@@ -155,6 +181,8 @@ OPEN_WORDS = {
     "link": ("how", frozenset(LINK_HOWS)),
     "review": ("action", frozenset(REVIEW_ACTIONS)),
     "mark": ("action", frozenset(MARK_ACTIONS)),
+    "use": ("how", frozenset(USE_HOWS)),
+    "sleep": ("action", frozenset(SLEEP_ACTIONS)),
 }
 #: What a tombstone keeps of an event (F26); all else goes. Frozen for `v` 1: two clones that redact one event
 #: must write one tombstone, so a field that a later release adds can't join this list.
@@ -452,9 +480,9 @@ def _spelt(name: str, value: object, *, foreign: bool) -> object:
         return _verbatim(name, value, foreign=foreign)
     if name == "author":
         return characters.nfc(clean_author(value))
-    if shape in ("entity", "scope", "pairs"):
+    if shape in ("entity", "entities", "scope", "pairs"):
         return characters.nfc(value)
-    if shape not in ("text", "field", "fields"):
+    if shape not in ("text", "field", "fields", "line"):
         return value
     if not (value.isascii() and value.isprintable()):
         if shape == "text":

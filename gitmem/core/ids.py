@@ -8,6 +8,8 @@ LENGTH = 64
 PREFIX_MIN = 4
 #: How many characters of an id people are shown.
 SHORT = 8
+#: What a recall writes before an id, with a dash: of a decision, a lesson, a rule.
+LETTERS = "DLR"
 
 _HEX = frozenset("0123456789abcdef")
 

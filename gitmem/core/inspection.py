@@ -14,13 +14,18 @@ from gitmem.core.drafts import Draft
 from gitmem.errors import Refused
 
 #: kind -> the field that has to say why
-REASONS = {"change": "reasoning", "review": "reason", "mark": "reason", "override": "reason", "redact": "reason"}
+REASONS = {"change": "reasoning", "lesson": "core", "gist": "gist"} | dict.fromkeys(
+    ("review", "mark", "override", "redact", "undo"), "reason"
+)
 _WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "change": ("change_type", tuple(vocabulary.CHANGE_TYPES)),
     "review": ("action", vocabulary.REVIEW_ACTIONS),
     "mark": ("action", vocabulary.MARK_ACTIONS),
     "link": ("how", vocabulary.LINK_HOWS),
+    "use": ("how", vocabulary.USE_HOWS),
 }
+#: Those that `-r` gives.
+_REASONED = ("reasoning", "reason")
 #: What only `decide` writes.
 _GIVEN = frozenset(("v", "kind", "clock", "nonce", "recorded_at", "author", "after", "channel", "tool", "effect"))
 
@@ -43,9 +48,14 @@ def checked(draft: Draft) -> Draft:
         if fields.get(name) not in words:
             raise unknown(name, fields.get(name, ""), words)
     if kind in REASONS and _is_blank(fields.get(REASONS[kind], "")):
-        raise Refused(field=REASONS[kind], what="is empty", hint="`-r WHY` says why, in a sentence.")
+        hint = "`-r WHY` says why, in a sentence." if REASONS[kind] in _REASONED else "say it in a sentence."
+        raise Refused(field=REASONS[kind], what="is empty", hint=hint)
+    if kind == "sleep":
+        raise Refused(field="kind", what="a sleep follows from the log alone", hint="`git decisions sleep` writes it.")
     if kind == "change":
         _check_change(fields)
+    elif kind in ("lesson", "gist"):
+        _check_lesson(kind, fields)
     elif kind != "redact" and "targets" not in fields:
         raise Refused(field="targets", what="names no event", hint="give its id; `git decisions log` lists ids.")
     fields.setdefault("scope", "")
@@ -111,6 +121,27 @@ def _check_change(fields: dict[str, object]) -> None:
     begins, ends = fields.get("valid_from"), fields.get("valid_to")
     if isinstance(begins, str) and isinstance(ends, str) and ends < begins:
         raise Refused(field="valid_to", what=f"{ends} is before valid_from, {begins}", hint="turn the two around.")
+
+
+def _check_lesson(kind: str, fields: dict[str, object]) -> None:
+    """Bring the paths of a lesson to their spelling; a sentence that is too long is told by how much."""
+    name = REASONS[kind]
+    text = fields.get(name)
+    length = len(characters.nfc(text.strip(characters.BLANKS))) if isinstance(text, str) else 0
+    if length > events.LINE_MAX:
+        raise Refused(
+            field=name,
+            what=f"is {length} characters long, and a lesson is one sentence of at most {events.LINE_MAX}",
+            hint="say the point here; `--verbatim FILE` seals the whole story in the archive.",
+        )
+    paths = fields.get("paths")
+    if isinstance(paths, (list, tuple)):
+        fields["paths"] = list(dict.fromkeys(_entity("paths", path) for path in paths))
+    targets = fields.get("targets", ())
+    if kind == "gist" and not targets:
+        raise Refused(field="targets", what="names no lesson", hint="give its id; `git decisions lessons` lists ids.")
+    if isinstance(targets, (list, tuple)) and len(set(targets)) > 1:
+        raise Refused(field="targets", what="names several lessons", hint="one at a time.")
 
 
 def _check_approach(fields: dict[str, object]) -> None:

@@ -10,6 +10,9 @@
     [policy]
     require_signed_reviews = true
 
+    [lessons]
+    policy = "austere"
+
     [secrets]                                      # read where secrets are looked for
 
 A *scope* is the path of a component, its first one where it has several; the empty scope is the whole repository.
@@ -30,9 +33,10 @@ from gitmem.core.lineages import entity_key
 
 FILE_NAME = ".decisions.toml"
 #: Tables, and the keys of those that are closed. `secrets` is checked by its reader, and kept in `Policy.raw`.
-_TABLES = ("components", "watch", "policy", "secrets")
+_TABLES = ("components", "watch", "policy", "lessons", "secrets")
 _WATCH_KEYS = ("paths",)
 _POLICY_KEYS = ("require_signed_reviews",)
+_LESSONS_KEYS = ("policy",)
 COMPONENTS_MAX = 4096
 
 
@@ -67,11 +71,12 @@ class Policy:
     components               in the order of the file
     watch                    paths whose changes want a decision
     require_signed_reviews   only a signed review counts as a person's
+    lessons                  the name of the policy by which lessons fade; "" is the default
     raw                      the whole file as parsed, for readers of their own tables
     digest                   what goes into the field `policy` of each event: SHA-256 (hex) of the file's canonical JSON
     """
 
-    __slots__ = ("components", "digest", "raw", "require_signed_reviews", "watch")
+    __slots__ = ("components", "digest", "lessons", "raw", "require_signed_reviews", "watch")
 
     def __init__(
         self,
@@ -80,7 +85,9 @@ class Policy:
         raw: Mapping[str, object],
         *,
         require_signed_reviews: bool,
+        lessons: str = "",
     ) -> None:
+        self.lessons = lessons
         self.components = components
         self.watch = watch
         self.raw = raw
@@ -142,9 +149,16 @@ def checked(raw: Mapping[str, object]) -> Policy:
     signed = rules.get("require_signed_reviews", False)
     if not isinstance(signed, bool):
         raise BadPolicy("policy.require_signed_reviews", "is true or false")
+    taught = raw.get("lessons", {})
+    if not isinstance(taught, Mapping):
+        raise BadPolicy("lessons", "is a table, written [lessons]")
+    _known("lessons", taught, _LESSONS_KEYS)
+    lessons = taught.get("policy", "")
+    if not isinstance(lessons, str):
+        raise BadPolicy("lessons.policy", 'is a name, such as "austere"')
     if not isinstance(raw.get("secrets", {}), Mapping):
         raise BadPolicy("secrets", "is a table, written [secrets]")
-    return Policy(_components(raw.get("components", {})), watched, raw, require_signed_reviews=signed)
+    return Policy(_components(raw.get("components", {})), watched, raw, require_signed_reviews=signed, lessons=lessons)
 
 
 def _components(given: object) -> tuple[Component, ...]:

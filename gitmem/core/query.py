@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+#: The kinds that a listing lists where none is asked for: what people and agents said.
+LISTED = ("change", "lesson")
+
 
 class Query:
     """The filters of `log`, `search`, `export` and `stats`; an empty value asks for nothing.
@@ -55,7 +58,7 @@ class Query:
         changeset: str = "",
         commit: str = "",
         path: str = "",
-        kinds: Sequence[str] = ("change",),
+        kinds: Sequence[str] = LISTED,
         scope: str = "",
         everything: bool = False,
         all_scopes: bool = False,

@@ -24,6 +24,8 @@ from gitmem.errors import AmbiguousId, Refused, RuleViolation, UnknownId
 
 #: How many openings a closing names at most: the newest. (Which it closes is not decided by what it names.)
 TARGETS_MAX = 256
+#: What an undo can take back.
+UNDOABLE = ("sleep", "gist", "use", "undo")
 #: How much of a reason a message quotes, and how many events it names.
 QUOTE_MAX = 160
 NAMED_MAX = 5
@@ -102,8 +104,8 @@ def decide(
     return guard.decide()
 
 
-def link(draft: Draft, writer: Writer, stamp: Stamp) -> Decided:
-    """Return the event of a link draft. A link has no say in verdicts: nothing is judged, and it saw its targets."""
+def loose(draft: Draft, writer: Writer, stamp: Stamp) -> Decided:
+    """Return the event of a draft that decides nothing (a link, a use): nothing is judged, and it saw its targets."""
     decided = Decided()
     _append(decided, checked(draft), writer, stamp, after=[], basis="person" if writer.is_person else "none")
     return decided
@@ -178,6 +180,12 @@ class _Guard:
             self._override()
         elif self.draft.kind == "redact":
             self._redact()
+        elif self.draft.kind == "lesson":
+            self._aimed(("lesson",), "lesson")
+        elif self.draft.kind == "gist":
+            self._gist()
+        elif self.draft.kind == "undo":
+            self._undo()
         self._write(self.draft, basis)
         return self.decided
 
@@ -650,6 +658,47 @@ class _Guard:
                 f"a person ratified {self._all_told(ratified)}, so only a person may override it",
                 f"{self._way_up(ratified)} proposes to re-open it; or ask a person: “run this in your own terminal”.",
                 ratified,
+            )
+
+    # --- lessons -----------------------------------------------------------------------------
+
+    def _aimed(self, kinds: tuple[str, ...], what: str) -> list[Event]:
+        """Return the targets; each must be of one of some kinds, and readable."""
+        targets = self._targets()
+        for event in targets:
+            if event.kind not in kinds or event.newer:
+                raise self._refuse(
+                    f"{self._told(event)}: that is no {what}", "`git decisions lessons` lists lessons.", [event]
+                )
+            if event.redacted:
+                raise self._refuse(f"{self._told(event)}: nothing is left of its text", "", [event])
+        return targets
+
+    def _gist(self) -> None:
+        """A gist says less than its lesson, in the lesson's own words; of a person's, only a person says it."""
+        for event in self._aimed(("lesson",), "lesson"):
+            self._not_a_persons(event, "put it in other words")
+
+    def _undo(self) -> None:
+        """What a sleep found, a gist or a use is taken back by its inverse; a person's, by a person."""
+        for event in self._targets():
+            if event.kind not in UNDOABLE or event.newer:
+                raise self._refuse(
+                    f"{self._told(event)}: only what a sleep found, a gist, a use or an undo can be undone",
+                    f"`git decisions retract {_id(event)} -r WHY` takes back anything else.",
+                    [event],
+                )
+            self._not_a_persons(event, "undo it")
+            for mine, its in (("was", "becomes"), ("becomes", "was")):
+                if its in event.fields:
+                    self.fields[mine] = event.fields[its]
+
+    def _not_a_persons(self, event: Event, what: str) -> None:
+        if not self.person and self.judged.person_ratified(event.id):
+            raise self._refuse(
+                f"{self._told(event)}: only a person may {what}, for a person stands behind it",
+                f"`git decisions dispute {_id(event)} -r WHY` says what is wrong with it.",
+                [event],
             )
 
     # --- redactions --------------------------------------------------------------------------

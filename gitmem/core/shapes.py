@@ -12,7 +12,9 @@ from gitmem.core import canonical, characters, entities
 from gitmem.core.events import (
     ENTITY_MAX,
     FIELD_MAX,
+    LINE_MAX,
     LIST_MAX,
+    PATHS_MAX,
     SHAPES,
     TEXT_MAX,
     UNREADABLE,
@@ -118,11 +120,31 @@ def _scope(value: object) -> str:
     return "" if value == "" else _entity(value)
 
 
-def _list(value: object, problem_of: Check) -> str:
+def _line(value: object) -> str:
+    problem = _string(value, FIELD_MAX)
+    if problem:
+        return problem
+    if len(value) > LINE_MAX:  # type: ignore[arg-type]
+        return f"longer than {LINE_MAX} characters"
+    return "" if value else "empty"
+
+
+def _whole(least: int, most: int) -> Check:
+    def problem(value: object) -> str:
+        return "" if type(value) is int and least <= value <= most else f"not an integer from {least:,} to {most:,}"
+
+    return problem
+
+
+def _entities(value: object) -> str:
+    return _list(value, _entity, PATHS_MAX)
+
+
+def _list(value: object, problem_of: Check, most: int = LIST_MAX) -> str:
     if type(value) is not list:
         return "not a list"
-    if len(value) > LIST_MAX:
-        return f"more than {LIST_MAX:,} entries"
+    if len(value) > most:
+        return f"more than {most:,} entries"
     for inner in value:
         problem = problem_of(inner)
         if problem:
@@ -243,6 +265,12 @@ BY_NAME: dict[str, Check] = {
     "patterns": _patterns,
     "anchors": _anchors,
     "flag": _flag,
+    "line": _line,
+    "entities": _entities,
+    "outcome": _whole(-100, 100),
+    "amount": _whole(0, 2**31),
+    "percent": _whole(0, 100),
+    "object": _object,
 }
 CHECKS = {name: BY_NAME[shape] if type(shape) is str else one_of(shape) for name, shape in SHAPES.items()}  # type: ignore[arg-type]
 # A higher v may add words to the closed sets; nothing else about a name changes.

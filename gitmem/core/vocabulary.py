@@ -37,9 +37,13 @@ BASES = ("person", "evidence", "none")
 CONFIDENCES = ("exact", "lines", "stated")
 EFFECTS_WRITTEN = ("now", "when-ratified")
 REDACTION_MODES = ("plain", "approach", "entity")
-KINDS = ("change", "link", "review", "mark", "override", "redact")
-#: Named by the design for later rooms; to this gitmem they are newer.
-KINDS_RESERVED = ("lesson", "sleep")
+#: What fades (`core/lessons`): how a lesson was used, what a sleep found, how far a lesson binds.
+USE_HOWS = ("commit", "applied")
+SLEEP_ACTIONS = ("absorb", "latent", "return", "promote", "fall", "digest")
+BINDINGS = ("note", "practice", "policy")
+KINDS = ("change", "link", "review", "mark", "override", "redact", "lesson", "gist", "use", "sleep", "undo")
+#: These tie no events together: what is in a commit, what was used together, what one sleep found.
+KINDS_LOOSE = ("link", "use", "sleep")
 
 VERDICTS = ("contested", "rejected", "reverted", "reopened", "active", "removed")  # worst first
 TRUSTS = ("proposed", "ratified", "disputed", "retracted")

@@ -17,7 +17,7 @@ from gitmem.core.events import Event
 from gitmem.core.history import Entry
 from gitmem.core.lineages import entity_key
 from gitmem.core.revisit import FIELDS, due
-from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING
+from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, KINDS_LOOSE
 from gitmem.store import components
 from gitmem.store.components import ID_BITS, birth_trust, event_of
 
@@ -217,7 +217,7 @@ class Batch:
         for old, new in renames:
             self._alias(scope if kind == "change" else "*", old, new, n)
         component = None
-        if kind != "link":
+        if kind not in KINDS_LOOSE:
             component = self._place(event_id, kind, scope, key, renames, targets, supersedes)
         elif event_id in self._dangling:
             component = self._place(event_id, kind, scope, "", (), (), ())
@@ -275,7 +275,8 @@ class Batch:
     ) -> int:
         """Return the component of an event, merging those that it brings together.
 
-        A link is in none, for it decides nothing: until something speaks of it, which then may decide over it.
+        A link, a use and what a sleep found are in none, for they decide nothing: until something speaks of one, which
+        then may decide over it.
         """
         claimed: list[str] = []
         found: int | None = None

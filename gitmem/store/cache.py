@@ -73,6 +73,8 @@ CREATE TABLE closed(
   key TEXT, scope TEXT, n INTEGER, akey TEXT, strength INTEGER, lines INTEGER, waiting TEXT,
   PRIMARY KEY(key, n)) WITHOUT ROWID;
 CREATE TABLE conditions(n INTEGER PRIMARY KEY, due TEXT NOT NULL);
+CREATE TABLE lesson_words(word TEXT, n INTEGER, PRIMARY KEY(word, n)) WITHOUT ROWID;
+CREATE TABLE lesson_paths(key TEXT, n INTEGER, PRIMARY KEY(key, n)) WITHOUT ROWID;
 CREATE TABLE signatures(n INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE places(oid TEXT PRIMARY KEY, clock INTEGER, time INTEGER) WITHOUT ROWID;
 CREATE TABLE findings(rule TEXT, severity TEXT, commit_oid TEXT, event TEXT, message TEXT);
@@ -89,6 +91,7 @@ CREATE INDEX events_log ON events(log_oid);
 CREATE INDEX events_at ON events(COALESCE(valid_from, recorded_at), component);
 CREATE INDEX events_ends ON events(valid_to, component) WHERE valid_to IS NOT NULL;
 CREATE INDEX events_kind ON events(kind, n) WHERE kind <> 'change';
+CREATE INDEX events_promoted ON events(n) WHERE kind = 'sleep' AND word = 'promote';
 CREATE INDEX names_component ON names(component);
 CREATE INDEX decisions_component ON decisions(component);
 CREATE INDEX decisions_verdict ON decisions(verdict, since DESC, standing);

@@ -35,6 +35,11 @@ def fields(kind: str = "change", **more: object) -> dict[str, object]:
         "link": {"how": "head", "commit": "c" * 40, "targets": [A]},
         "redact": {"mode": "plain", "old_tip": "c" * 40, "targets": [A], "reason": "A password."},
         "override": {"targets": [A], "reason": "Once."},
+        "lesson": {"core": "The fixture needs the time zone set."},
+        "gist": {"targets": [A], "gist": "The fixture needs the time zone."},
+        "use": {"targets": [A], "how": "applied"},
+        "sleep": {"action": "latent", "targets": [A], "was": {"band": "cold"}, "becomes": {"band": "latent"}},
+        "undo": {"targets": [A], "reason": "It is needed."},
     }
     return common | own.get(kind, {}) | more
 
@@ -106,8 +111,8 @@ def test_a_field_that_its_kind_has_no_use_for_does_not_act():
     [
         {"v": 2},
         {"v": 2, "channel": "telepathy", "basis": "hunch"},
-        {"kind": "lesson"},
-        {"kind": "sleep", "supersedes": [B]},
+        {"kind": "wager"},
+        {"kind": "dream", "supersedes": [B]},
         {"change_type": "transmogrify"},
     ],
 )
@@ -129,7 +134,7 @@ def test_a_higher_version_needs_the_envelope_only():
 
 
 @pytest.mark.parametrize("value", [5, "x", [5], ["x"], {}, None, [A, A], [B, A], []])
-@pytest.mark.parametrize("more", [{"v": 2}, {"kind": "lesson"}, {}])
+@pytest.mark.parametrize("more", [{"v": 2}, {"kind": "wager"}, {}])
 def test_references_have_their_shape_in_every_kind_and_version(more, value):
     assert events.parse(spelt(fields(supersedes=[A, B]) | more)).supersedes == (A, B)
     with pytest.raises(events.Malformed, match=r"^supersedes: "):
@@ -294,7 +299,10 @@ def test_sets_of_ids_are_sorted_for_the_writer():
         ({"action": "ratify"}, "action: no field of change"),
         ({"v": 2}, "v: this gitmem writes 1"),
         ({"v": True}, "v: "),
-        ({"kind": "lesson"}, "kind: not one of change, link, review, mark, override, redact"),
+        (
+            {"kind": "wager"},
+            "kind: not one of change, link, review, mark, override, redact, lesson, gist, use, sleep, undo",
+        ),
         ({"kind": ["change"]}, "kind: not one of "),
         ({"change_type": "ad"}, "change_type: not one of add, create"),
         (
@@ -395,8 +403,8 @@ def test_only_a_gitmem_that_knows_a_version_redacts_it():
     event = events.parse(spelt(fields(v=2)))
     with pytest.raises(events.Malformed, match=r"^v: 2"):
         events.tombstone(event, spelt(fields(v=2)), "plain")
-    lesson = events.parse(spelt(fields(kind="lesson", text="hunter2")))
-    stone = events.tombstone(lesson, spelt(fields(kind="lesson", text="hunter2")), "plain")
+    wager = events.parse(spelt(fields(kind="wager", text="hunter2")))
+    stone = events.tombstone(wager, spelt(fields(kind="wager", text="hunter2")), "plain")
     assert b"hunter2" not in stone and events.parse_tombstone(stone).newer
 
 

@@ -152,7 +152,7 @@ def test_reopening_writes_two_events_whose_clocks_follow_each_other() -> None:
 
 def test_a_link_is_written_without_judging() -> None:
     given = Draft("link", {"targets": [long_id("c")], "commit": "1" * 40, "how": "head"})
-    ((made, _),) = rules.link(given, AGENT, rule_cases.stamp()).appends
+    ((made, _),) = rules.loose(given, AGENT, rule_cases.stamp()).appends
     assert (made.after, made.targets, made.scope) == ((), (long_id("c"),), "")
 
 
@@ -321,7 +321,7 @@ def test_an_empty_reason_is_refused(text: str | None) -> None:
         ("review", {"action": "ratfy"}, "action", "ratify"),
         ("mark", {"action": "unmte"}, "action", "unmute"),
         ("chnge", {}, "kind", "change"),
-        ("lesson", {}, "kind", ""),
+        ("xyzzy", {}, "kind", ""),
     ],
 )
 def test_an_unknown_word_is_refused_with_the_nearest_one(
