@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gitmem.store.log import Log
     from gitmem.store.repository import Repository
     from gitmem.store.signing import Signing
+    from gitmem.sync.heads import Head
 
 #: What wrote an event, in its field `tool`.
 TOOL = f"git-decisions/{__version__}"
@@ -70,6 +71,7 @@ class Desk:
         self.model = ReadModel(repository, self.log)
         self._writer: Writer | None = None
         self._policy: tuple[object, Policy | None] | None = None
+        self._head: tuple[object, Head | None] = (None, None)
 
     @classmethod
     def open(cls, start: str = ".", environ: Mapping[str, str] | None = None, *, long_lived: bool = False) -> Desk:
@@ -123,6 +125,30 @@ class Desk:
     def knows_writer(self) -> bool:
         """Whether `writer` has its answer already, and asks git nothing."""
         return self._writer is not None
+
+    def ask_head(self, asked: Asked) -> None:
+        """Start asking git where HEAD is, for `head`; a server only where its files hold something new."""
+        from gitmem.store import git
+
+        seen = None
+        if self._long_lived:
+            from gitmem.sync import heads
+
+            seen = heads.stamp(self.repository)  # before git looks: what it says is of then, or later
+            if seen is not None and seen == self._head[0]:
+                return
+        self._head = (seen, None)
+        asked.put("head", self.repository.begin_git(*git.HEAD_WORDS, env=git.RAW))
+
+    def head(self, asked: Asked) -> Head:
+        """Return where HEAD is, as it was when `ask_head` looked."""
+        seen, head = self._head
+        if head is None:
+            from gitmem.sync import heads
+
+            head = heads.head(self.repository, asked.take("head"))
+            self._head = (seen, head)
+        return head
 
     def stamp(self, cache: Cache) -> Stamp:
         from gitmem.cases.typed import nonce

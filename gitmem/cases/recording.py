@@ -13,7 +13,7 @@ from gitmem.core import dates, digests, entities
 from gitmem.core.drafts import Draft, Stamp
 from gitmem.core.lineages import entity_key
 from gitmem.errors import NoLog, Refused, RuleViolation
-from gitmem.store import git, listing
+from gitmem.store import listing
 from gitmem.store.cache import Cache
 
 TYPE_CHECKING = False
@@ -74,7 +74,7 @@ def _record(
         _complete(desk, fields)
         fields["scope"] = scope_of(desk, text_of(fields.get("entity_path")), typed_scope, writer)
         at_home = typed_scope is None
-        head = heads.head(desk.repository, asked.take("head"))
+        head = desk.head(asked)
         base = heads.base_of(desk.repository, head)
         if base:
             fields["base"] = base
@@ -165,7 +165,7 @@ def _asking(desk: Desk, *, head: bool) -> Asked:
 
         asked.put("author", identity.begin(desk.repository, desk.environ))
     if head:
-        asked.put("head", desk.repository.begin_git(*git.HEAD_WORDS, env=git.RAW))
+        desk.ask_head(asked)
     return asked
 
 

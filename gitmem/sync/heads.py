@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import namedtuple
 from collections.abc import Mapping, Sequence
 
 from gitmem.core import digests, entities
@@ -17,8 +16,19 @@ if TYPE_CHECKING:
 
 HEADS = "refs/heads/"
 
-Head = namedtuple("Head", ("oid", "tree", "parents", "ref"))
-Head.__doc__ = "Where HEAD is: commit oid ('' when unborn), its tree, its parents, full ref name ('' when detached)."
+
+class Head:
+    """Where HEAD is: commit oid ('' when unborn), its tree, its parents, full ref name ('' when detached)."""
+
+    __slots__ = ("changed", "oid", "parents", "ref", "tree")
+
+    def __init__(self, oid: str, tree: str, parents: tuple[str, ...], ref: str) -> None:
+        self.oid = oid
+        self.tree = tree
+        self.parents = parents
+        self.ref = ref
+        #: What git said of what its commit changed, by the question: a commit doesn't change any more.
+        self.changed: dict[tuple[str, ...], list[str]] = {}
 
 
 def head(repository: Repository, asked: git.Process | None = None) -> Head:
@@ -39,6 +49,23 @@ def head(repository: Repository, asked: git.Process | None = None) -> Head:
     elif ref == "HEAD":
         ref = ""
     return Head(oids[0] if oids else "", oids[1] if oids else "", tuple(oids[2:]), ref)
+
+
+def stamp(repository: Repository) -> tuple[bytes, bytes] | None:
+    """Return what the files of HEAD hold. While that is the same, HEAD is where it was; None: only git knows."""
+    if repository.refs != "files" or any(
+        os.path.lexists(f"{repository.common_dir}/{name}") for name in ("shallow", "info/grafts")
+    ):
+        return None
+    try:
+        with open(f"{repository.git_dir}/HEAD", "rb") as file:
+            held = file.read(4096)
+        if not held.startswith(b"ref: refs/heads/"):
+            return None if held.startswith(b"ref:") else (held, b"")
+        with open(os.path.join(os.fsencode(repository.common_dir), held[5:].rstrip()), "rb") as file:
+            return held, file.read(4096)
+    except (OSError, ValueError):
+        return None  # packed, or not yet born
 
 
 def base_of(repository: Repository, at: Head | None = None) -> dict[str, object]:
@@ -132,7 +159,7 @@ def _touched(repository: Repository, at: Head, entity_path: str) -> bool:
     inside = entity_path.partition("/")[0].casefold() in entities.PREFIXES
     if file or ("/" in entity_path and not inside):
         wanted = _comparable(file or entity_path)
-        names = [_comparable(name) for name in _changed(repository, ("diff-tree",), pair)]
+        names = [_comparable(name) for name in _changed(repository, ("diff-tree",), pair, at)]
         if wanted in names or (not file and any(name.startswith(wanted + "/") for name in names)):
             return True
     if file:
@@ -143,16 +170,21 @@ def _touched(repository: Repository, at: Head, entity_path: str) -> bool:
     edge = "([^A-Za-z0-9_]|^|$)"
     # Files over a mebibyte (dumps, lock files, bundles) count as binary here: no commit takes long to look into.
     words = ("-c", "core.bigFileThreshold=1m", "diff-tree", "-i", f"-G{edge}{_literally(identifier)}{edge}")
-    return bool(_changed(repository, words, pair))
+    return bool(_changed(repository, words, pair, at))
 
 
-def _changed(repository: Repository, words: Sequence[str], pair: tuple[str, str]) -> list[str]:
-    options = ("-r", "--no-renames", *PLAIN, "--name-only", "-z")
-    try:
-        result = repository.try_git(*words, *options, *pair, env=git.RAW, timeout_s=LOOK_S)
-    except GitFailed:
-        return []
-    return [name for name in result.out.decode("utf-8", "replace").split("\0") if name] if result.rc == 0 else []
+def _changed(repository: Repository, words: Sequence[str], pair: tuple[str, str], at: Head) -> list[str]:
+    words = tuple(words)
+    if words not in at.changed:
+        options = ("-r", "--no-renames", *PLAIN, "--name-only", "-z")
+        try:
+            result = repository.try_git(*words, *options, *pair, env=git.RAW, timeout_s=LOOK_S)
+        except GitFailed:
+            return []
+        if result.rc != 0:
+            return []
+        at.changed[words] = [name for name in result.out.decode("utf-8", "replace").split("\0") if name]
+    return at.changed[words]
 
 
 def _pair(repository: Repository, at: Head) -> tuple[str, str] | tuple[()]:

@@ -246,6 +246,50 @@ def test_two_servers_on_two_worktrees_write_at_once_and_each_sees_all(repo, git,
     assert cli("verify", "--json", cwd=repo).json["events"] == 17
 
 
+def test_a_server_sees_that_head_moved(repo, cli, git):
+    """It asks git where HEAD is only when HEAD's files hold something new; each way to move it must show."""
+    (repo / "pay.py").write_text("x = 1\n")
+    git("add", "pay.py", cwd=repo)
+    git("commit", "-q", "-m", "Pay", cwd=repo)
+    bases = []
+
+    async def story(client: Client) -> None:
+        async def change() -> dict[str, Any]:
+            given = {"entity_path": "pay.py", "change_type": "modify", "reasoning": "Asked for."}
+            result = await client.call_tool("log_change", given)
+            assert not result.is_error, text(result)
+            event = cli("show", result.structured_content["id"], "--json", cwd=repo).json["event"]
+            bases.append(event["base"])
+            assert event["commits"] == ([git("rev-parse", "HEAD", cwd=repo)] if touches else [])
+            return event
+
+        touches = True
+        await change()
+        await change()
+        git("commit", "-q", "--amend", "-m", "Pay more", cwd=repo)
+        await change()
+        touches = False
+        git("commit", "-q", "--allow-empty", "-m", "Nothing", cwd=repo)
+        await change()
+        git("switch", "-q", "-c", "other", cwd=repo)
+        await change()
+        git("pack-refs", "--all", cwd=repo)
+        touches = True
+        git("reset", "-q", "--hard", "HEAD~1", cwd=repo)
+        git("pack-refs", "--all", cwd=repo)
+        await change()
+        git("switch", "-q", "--detach", cwd=repo)
+        await change()
+        touches = False
+        (repo / "pay.py").write_text("x = 2\n")
+        await change()
+
+    asked(repo, story)
+    assert [base.get("branch", "-") for base in bases] == [*["main"] * 4, *["other"] * 2, "-", "-"]
+    assert bases[0] == bases[1] != bases[2] != bases[3] and bases[3]["commit"] == bases[4]["commit"]
+    assert bases[5]["commit"] == bases[2]["commit"] == bases[7]["commit"]
+
+
 def test_started_before_there_is_a_repository_it_finds_the_one_that_comes(tmp_path, git):
     async def story(client: Client) -> None:
         missing = await client.call_tool("status", {})
