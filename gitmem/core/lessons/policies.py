@@ -1,0 +1,182 @@
+"""Policies: every constant by which lessons fade, merge, rise and are told, with where each comes from.
+
+A policy has a name, a version and integers. `tender` remembers easily and lets go slowly; `austere` is hard to get
+into and quick to fade. Two clones under different policies, with the same log, hold different lessons near and agree
+on every fact. The digest of a policy stands in each outcome of a sleep, so one can tell by which it was made.
+
+`PARAMETERS` is the only place where a constant of lessons has its value. `docs/parameters.md` is made of it.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from gitmem.core import canonical, digests
+
+#: How well founded a constant is, the firmest first.
+#:
+#: shape         the form of the curve is known from the literature, which is named; the number was chosen
+#: contrast      the two policies differ in it on purpose, and a test shows what that comes to
+#: convenience   a bound that keeps answers short or cheap; another would do
+#: ad hoc        chosen by judgement, and not measured
+GRADES = ("shape", "contrast", "convenience", "ad hoc")
+
+Parameter = namedtuple("Parameter", ("name", "tender", "austere", "unit", "grade", "why", "test"))
+Parameter.__doc__ = """One constant: its value in each policy, its unit, its grade, where it comes from, and the test
+(file::name below tests/) that fails when it is changed."""
+
+_FADING = "unit/test_lesson_fading.py::"
+_BOOK = "unit/test_lesson_book.py::"
+_LADDER = "unit/test_lesson_ladder.py::"
+_SLEEP = "unit/test_lesson_sleep.py::"
+
+PARAMETERS = (
+    # fading
+    Parameter(
+        "half_life_days", 30, 14, "days", "contrast",
+        "Access is lost fast at first and ever more slowly: Ebbinghaus, Über das Gedächtnis (1885). Halving at a "
+        "constant rate between two uses, with a rate that uses slow down, is the two-component form of Woźniak, "
+        "Gorzelańczyk and Murakowski (1995). A month, and two weeks.",
+        _FADING + "test_a_lesson_that_nobody_uses_halves_with_each_half_life",
+    ),
+    Parameter(
+        "use_gain", 60, 30, "percent", "shape",
+        "Each use multiplies the half-life: Settles and Meeder, A Trainable Spaced Repetition Model (2016), where it "
+        "doubles. Less than double, because our uses are not spaced.",
+        _FADING + "test_each_use_lengthens_the_half_life",
+    ),
+    Parameter(
+        "uses_max", 6, 4, "uses", "convenience",
+        "From here on further uses lengthen nothing, so that no lesson outlives its repository by habit.",
+        _FADING + "test_uses_beyond_the_most_lengthen_nothing",
+    ),
+    Parameter(
+        "severity_gain", 200, 100, "percent", "shape",
+        "What hurt is kept longer: McGaugh, The amygdala modulates the consolidation of memories of emotionally "
+        "arousing experiences (2004). Linear in severity; this much is added at 100.",
+        _FADING + "test_what_was_severe_fades_more_slowly",
+    ),
+    Parameter(
+        "practice_factor", 150, 125, "percent", "ad hoc",
+        "A practice is meant to last longer than a note.",
+        _FADING + "test_what_binds_more_fades_more_slowly",
+    ),
+    Parameter(
+        "policy_factor", 300, 200, "percent", "ad hoc",
+        "A policy is meant to last longer than a practice.",
+        _FADING + "test_what_binds_more_fades_more_slowly",
+    ),
+    Parameter(
+        "near_bar", 350_000, 500_000, "ppm", "contrast",
+        "At or above it a lesson is near: one and a half half-lives, and one.",
+        _BOOK + "test_the_bands_of_a_life",
+    ),
+    Parameter(
+        "latent_bar", 62_500, 125_000, "ppm", "contrast",
+        "Below it a lesson is latent, and no longer told: four half-lives, and three.",
+        _BOOK + "test_the_bands_of_a_life",
+    ),
+    Parameter(
+        "touches_to_return", 2, 2, "touches", "shape",
+        "One cue is chance, two are a need: relearning what was forgotten takes less than learning it "
+        "(savings, Ebbinghaus 1885; Nelson 1985), and a single retrieval is not yet relearning.",
+        _BOOK + "test_two_distinct_touches_bring_a_latent_lesson_back",
+    ),
+    # sleep and the ladder
+    Parameter(
+        "merge_cut", 60, 75, "percent", "contrast",
+        "Two lessons that share this much of their content words say the same. Broder, On the resemblance and "
+        "containment of documents (1997) for the measure.",
+        _SLEEP + "test_the_merge_cut_decides_what_is_absorbed",
+    ),
+    Parameter(
+        "pattern_at", 2, 2, "commits", "convenience",
+        "The least number that can be called a pattern.",
+        _LADDER + "test_two_three_and_two_of_three_make_the_rungs",
+    ),
+    Parameter(
+        "rule_at", 3, 3, "commits", "ad hoc",
+        "Once is chance, twice is coincidence. A person decides in any case.",
+        _LADDER + "test_two_three_and_two_of_three_make_the_rungs",
+    ),
+    Parameter(
+        "principle_at", 2, 2, "rules", "convenience",
+        "The least number of rules that can have something in common.",
+        _LADDER + "test_two_three_and_two_of_three_make_the_rungs",
+    ),
+    Parameter(
+        "evidence_max", 64, 64, "lessons", "convenience",
+        "So many lessons are named as the evidence of a promotion; the others count all the same.",
+        _LADDER + "test_a_promotion_names_no_more_than_it_may",
+    ),
+    Parameter(
+        "rust_half_life_days", 180, 90, "days", "contrast",
+        "Half of a rule's sheen goes in this time without use or new evidence. Rust is shown and takes nothing away.",
+        _BOOK + "test_a_rule_rusts_by_half_with_each_half_life",
+    ),
+)  # fmt: skip
+
+
+class Policy:
+    """The constants of one policy, as attributes named after `PARAMETERS`; values never change once it is made.
+
+    label    "tender/1 0123456789ab": name, version, and the first digits of the digest
+    digest   SHA-256 (hex) over name, version and constants
+    """
+
+    half_life_days: int
+    use_gain: int
+    uses_max: int
+    severity_gain: int
+    practice_factor: int
+    policy_factor: int
+    near_bar: int
+    latent_bar: int
+    touches_to_return: int
+    merge_cut: int
+    pattern_at: int
+    rule_at: int
+    principle_at: int
+    evidence_max: int
+    rust_half_life_days: int
+
+    def __init__(self, name: str, version: int, constants: dict[str, int]) -> None:
+        self.name = name
+        self.version = version
+        self.constants = constants
+        self.__dict__.update(constants)
+        spelt: dict[str, object] = dict(constants)
+        self.digest = digests.sha256(
+            canonical.encode({"constants": spelt, "name": name, "version": version})
+        ).hexdigest()
+        self.label = f"{name}/{version} {self.digest[:12]}"
+
+    def band(self, access: int) -> str:
+        """Return the band in which something of this access lies: near, cold or latent."""
+        return NEAR if access >= self.near_bar else COLD if access >= self.latent_bar else LATENT
+
+    def varied(self, **constants: int) -> Policy:
+        """Return this policy with other values of some constants. No log knows it; it is for trying."""
+        unknown = constants.keys() - self.constants.keys()
+        if unknown:
+            raise ValueError(f"no constant of lessons: {', '.join(sorted(unknown))}")
+        return Policy(self.name, self.version, self.constants | constants)
+
+    def __repr__(self) -> str:
+        return f"<Policy {self.label}>"
+
+
+#: How sharp a lesson is, the sharpest first.
+NEAR, COLD, LATENT = BANDS = ("near", "cold", "latent")
+
+#: The version rises with every change of a value, or of a table of words that a policy reads by.
+VERSION = 1
+TENDER = Policy("tender", VERSION, {one.name: one.tender for one in PARAMETERS})
+AUSTERE = Policy("austere", VERSION, {one.name: one.austere for one in PARAMETERS})
+POLICIES = (TENDER, AUSTERE)
+NAMES = (TENDER.name, AUSTERE.name)
+
+
+def named(name: str) -> Policy | None:
+    """Return the policy of a name, "" for the one that holds where none is chosen, or None where there is no such."""
+    return {"": TENDER, TENDER.name: TENDER, AUSTERE.name: AUSTERE}.get(name)
