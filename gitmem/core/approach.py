@@ -48,7 +48,7 @@ _EXCHANGING = frozenset(
 )
 _EXCHANGED = frozenset(("with", "by", "for"))
 #: Words with another spelling; what is on the right may be dropped or ordering in turn.
-_SPELLED = {
+SPELLED = {
     "cannot": "not",
     "cant": "not",
     "dont": "not",
@@ -64,7 +64,7 @@ _SPELLED = {
     "versus": "vs",
 }
 #: Too common to say that two texts are about one thing (`near`, `mentions`); a key keeps them.
-_COMMON = frozenset(
+COMMON = frozenset(
     """
     in on at of for with by as and or but if so it its this that these those there here we our us you your
     they their them i my he she when while where which who what how all any some each per via use used uses using
@@ -185,25 +185,20 @@ def mentions(text: str, other: str) -> bool:
 
 def _telling(of_key: str) -> frozenset[str]:
     words = frozenset(of_key.split())
-    return words - _COMMON - ORDERING or words
+    return words - COMMON - ORDERING or words
 
 
 def _words(text: str) -> tuple[list[str], bool]:
     """Return the words of `text` that count, as written, and whether another script holds them to their order."""
     ordered = False
-    if text.isascii():
-        text = text.lower()
-    else:
-        dull, latin = _load()
-        text = letters.fold(text.translate(dull)).translate(dull)
+    in_ascii = text.isascii()
+    text = plain(text)
+    if not in_ascii:
         # Seen before look-alikes go: "с MySQL на Postgres" is Russian, though each of its letters has a Latin twin.
         ordered = any(not word.isascii() and re.search(_LATIN_LETTER, word) is None for word in text.split())
-        text = text.translate(latin)
+        text = latin(text)
         ordered = ordered or not text.isascii()
-    if "'" in text:
-        text = re.sub(_OWN, " ", re.sub(_NOT, " not ", text))
-    if "w/" in text:
-        text = re.sub(_WITH, " with ", re.sub(_WITHOUT, " without ", text))
+    text = opened(text)
     comparing = ">" in text or "<" in text or "=" in text
     if comparing:
         text = re.sub(_ARROW_BACK, " from ", re.sub(_ARROW, " to ", re.sub(_UNEQUAL, " not ", text)))
@@ -222,7 +217,7 @@ def _words(text: str) -> tuple[list[str], bool]:
             word = _trimmed(word)
             if not word:
                 continue
-        word = _SPELLED.get(word, word)
+        word = SPELLED.get(word, word)
         if article and word in _JOINING:
             words.append("a")
         article = word == "a"
@@ -231,6 +226,28 @@ def _words(text: str) -> tuple[list[str], bool]:
     if article:
         words.append("a")
     return words, ordered
+
+
+def plain(text: str) -> str:
+    """Return `text` without case, with the signs of other keyboards as ASCII has them and nothing that isn't seen."""
+    if text.isascii():
+        return text.lower()
+    dull, _ = _load()
+    return letters.fold(text.translate(dull)).translate(dull)
+
+
+def latin(text: str) -> str:
+    """Return a `plain` text with Latin letters in place of those that look like them."""
+    return text.translate(_load()[1])
+
+
+def opened(text: str) -> str:
+    """Return a `plain` text with its contractions opened: `don't` is `not`, `w/o` is `without`."""
+    if "'" in text:
+        text = re.sub(_OWN, " ", re.sub(_NOT, " not ", text))
+    if "w/" in text:
+        text = re.sub(_WITH, " with ", re.sub(_WITHOUT, " without ", text))
+    return text
 
 
 def _trimmed(word: str) -> str:

@@ -23,7 +23,7 @@ def searchable(text: str) -> str:
     """Return `text` with a blank round every character of a script that has none."""
     if text.isascii():
         return text
-    return "".join(f" {c} " if _unspaced(c) else c for c in text)
+    return "".join(f" {c} " if is_unspaced(c) else c for c in text)
 
 
 def match_all(text: str) -> str:
@@ -44,7 +44,7 @@ def terms(text: str) -> list[str]:
 def _terms(text: str) -> list[str]:
     # Quoted: nothing of a user's text is query syntax. The star lets `token` find `tokens`.
     return [
-        f'"{searchable(word).strip()}"{"" if len(word) < 3 or _unspaced(word[0]) else " *"}' for word in terms(text)
+        f'"{searchable(word).strip()}"{"" if len(word) < 3 or is_unspaced(word[0]) else " *"}' for word in terms(text)
     ]
 
 
@@ -62,6 +62,7 @@ def _split(text: str) -> list[str]:
     return out
 
 
-def _unspaced(character: str) -> bool:
+def is_unspaced(character: str) -> bool:
+    """Say whether a character belongs to a script that puts no blanks between words."""
     code = ord(character)
     return code >= 0x0E00 and any(low <= code <= high for low, high in _UNSPACED)
