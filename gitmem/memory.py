@@ -199,6 +199,16 @@ class Memory:
 
         return reading.log(self.desk, query)
 
+    def watch(self, query: Query, *, every_s: float, wait: Callable[[float], None]) -> Iterator[Listing]:
+        """Yield the events that `query` asks for as they come into the log, oldest first; it ends when asked to.
+
+        First the newest `query.limit` of those that are there. `wait(every_s)` comes before each look. Raises NoLog,
+        also later.
+        """
+        from gitmem.cases import watching
+
+        return watching.watch(self.desk, query, every_s=every_s, wait=wait)
+
     def search(self, text: str, query: Query) -> Listing:
         """Return the events that hold the words of `text`, best first."""
         from gitmem.cases import reading

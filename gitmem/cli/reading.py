@@ -1,4 +1,4 @@
-"""log, show, status, prior, blame, search, changeset: ask, then print."""
+"""log, show, status, prior, blame, search, watch, stats, changeset: ask, then print."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gitmem.cli import entries
 from gitmem.cli.terminal import Io
 from gitmem.cli.text import EMPTY, Line
 from gitmem.core.query import LISTED, Query
-from gitmem.errors import Usage
+from gitmem.errors import Interrupted, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +46,36 @@ def log(
     else:
         io.show(entries.log(presenters.events(listing), _width(io), oneline=oneline), paged=True)
     return noted(memory, io, queue=True)
+
+
+def watch(
+    memory: Memory,
+    io: Io,
+    *,
+    entity: str | None,
+    oneline: bool,
+    interval: int | None,
+    as_json: bool,
+    **filters: Any,
+) -> int:
+    noted(memory, io)
+    if io.terminal and io.err.isatty():
+        io.tell(Line(("", "Waiting for what comes into the log; Ctrl-C ends it.")))
+    told = False
+    try:
+        for listing in memory.watch(query(entity=entity, **filters), every_s=interval or 1, wait=io.wait):
+            if as_json:
+                io.stream(presenters.events(listing))
+            else:
+                if told and not oneline:
+                    io.show([EMPTY])
+                io.show(entries.log(presenters.events(listing), _width(io), oneline=oneline))
+            told = True
+            io.out.flush()
+            io.err.flush()
+    except KeyboardInterrupt:  # the way to end it, and so nothing to be told about
+        return Interrupted.code
+    return 0
 
 
 def stats(memory: Memory, io: Io, *, as_json: bool, kinds: Sequence[str], **filters: Any) -> int:

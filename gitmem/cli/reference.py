@@ -44,6 +44,7 @@ prints one event on each line. Every event has the same fields; what its kind ha
 | answer of | fields |
 |---|---|
 | `log`, `search` | `events` |
+| `watch` | one event (below) on each line, as with `log --stream` |
 | `show` | `event`, `log_commit`, `links`, `reviews`, `marks`, `closed`, `closed_by` |
 | `blame` | `entity_path`, `event` (null where nobody recorded anything) |
 | `record`, `reject`, `supersede` | `written`, `events`, `warnings` |

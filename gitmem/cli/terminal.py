@@ -7,6 +7,7 @@ settings is loaded or asked.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -137,6 +138,21 @@ class Io:
             return self.out
         assert self._pager.stdin is not None
         return self._pager.stdin  # type: ignore[return-value]
+
+    def wait(self, seconds: float) -> None:
+        """Sleep. Raises BrokenPipeError where nobody reads stdout any more: who waits would never notice."""
+        import select
+
+        try:
+            poll = select.poll()
+            poll.register(self.out.fileno(), 0)
+        except (OSError, ValueError):  # a stream without a file
+            import time
+
+            time.sleep(seconds)
+            return
+        if any(state & (select.POLLERR | select.POLLHUP) for _, state in poll.poll(seconds * 1000)):
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     # --- what the terminal is like ---
 

@@ -14,6 +14,7 @@ class Query:
     entity      an entity path, as typed and brought to canonical form
     since/until format times; since is inclusive, until exclusive; by `recorded_at`
     types       change types; verdicts, trusts: of the decision, the event
+    ids         only these events
     commit      a full commit oid that events are linked to
     path        a file: events on it and below it
     kinds       event kinds, ("any",) for all
@@ -31,6 +32,7 @@ class Query:
         "commit",
         "entity",
         "everything",
+        "ids",
         "kinds",
         "known_at",
         "limit",
@@ -66,6 +68,7 @@ class Query:
         as_of: str = "",
         known_at: str = "",
     ) -> None:
+        self.ids: Sequence[str] = ()
         self.as_of = as_of
         self.known_at = known_at
         self.entity = entity

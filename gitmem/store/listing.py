@@ -162,6 +162,8 @@ def _chosen(cache: Cache, query: Query, order: str, limit: int) -> Iterator[tupl
             where.append(condition)
             values.extend(given)
 
+    if query.ids:
+        add(f"e.id IN ({_marks(query.ids)})", *query.ids)
     if "any" not in query.kinds:
         add(f"e.kind IN ({_marks(query.kinds)})", *query.kinds)
     condition, given = scope_predicate(query.scope, all_scopes=query.all_scopes)

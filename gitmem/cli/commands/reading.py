@@ -1,4 +1,4 @@
-"""log, show, status, prior, blame, search, changeset."""
+"""log, show, status, prior, blame, search, watch, stats, changeset."""
 
 from __future__ import annotations
 
@@ -144,6 +144,49 @@ def search(
     """Search all events for words, the best match first.
 
     git decisions search "card token" --verdict rejected
+    """
+
+
+@command("watch", "reading:watch", heading=HEADING)
+def watch(
+    entity: MaybeEntity = None,
+    oneline: Annotated[bool, typer.Option("--oneline", help="One line for each event.")] = False,
+    interval: Annotated[
+        int | None,
+        typer.Option(
+            "--interval", metavar="SECONDS", min=1, max=86_400, help="How often to look; 1.", show_default=False
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--max-count",
+            metavar="N",
+            min=1,
+            max=999_999_999,
+            help="First the newest N of those that are there.",
+            show_default=False,
+        ),
+    ] = None,
+    types: o.ChangeTypes = [],
+    verdicts: o.Verdicts = [],
+    trusts: o.Trusts = [],
+    agent: o.OfAgent = None,
+    session: o.OfSession = None,
+    changeset: o.OfChangeset = None,
+    path: o.OfPath = None,
+    kinds: o.Kinds = [],
+    everything: o.Everything = False,
+    all_scopes: o.AllScopes = False,
+    as_json: o.Json = False,
+) -> None:
+    """Show events as they come into the log, whoever writes them, until Ctrl-C.
+
+    From other sessions, other worktrees, a fetch. Oldest first; with --json one event on each line.
+
+    git decisions watch --oneline -n 5
+    git decisions watch --type reject --json
     """
 
 
