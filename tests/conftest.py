@@ -235,6 +235,12 @@ def make_repo(tmp_path: Path, git: Git) -> MakeRepo:
     return make
 
 
+@pytest.fixture
+def repo(make_repo: MakeRepo) -> Path:
+    """A plain repository."""
+    return make_repo()
+
+
 # --- the command line -------------------------------------------------------------------------
 
 
@@ -297,6 +303,33 @@ def cli() -> Cli:
             command, cwd=_chosen(cwd), env=environment, input=data, capture_output=True, timeout=timeout_s
         )
         return Outcome(_text(done.stdout), _text(done.stderr), done.returncode)
+
+    return run
+
+
+class Person(Protocol):
+    def __call__(
+        self,
+        *args: str | os.PathLike[str],
+        cwd: str | os.PathLike[str] = ...,
+        code: int = 0,
+        env: Mapping[str, str | None] | None = None,
+    ) -> Outcome: ...
+
+
+@pytest.fixture
+def person(cli: Cli, repo: Path) -> Person:
+    """Runs the installed command as a person, in `repo`, stdout a pipe; fails the test where it ends otherwise."""
+
+    def run(
+        *args: str | os.PathLike[str],
+        cwd: str | os.PathLike[str] = repo,
+        code: int = 0,
+        env: Mapping[str, str | None] | None = None,
+    ) -> Outcome:
+        outcome = cli(*args, cwd=cwd, tty=True, env=env)
+        assert outcome.code == code, (args, outcome)
+        return outcome
 
     return run
 

@@ -133,12 +133,13 @@ def _read(desk: Desk, kind: str, path: str, dialect: str, pen: Pen) -> Iterator[
     from importlib import import_module
 
     importer = import_module(f"gitmem.importers.{kind.replace('-', '_')}")
+    read: Callable[..., Iterator[Draft]] = importer.read
     if kind not in _OF_FOLDERS:
-        return importer.read(path, pen)  # type: ignore[no-any-return]
+        return read(path, pen)
     from gitmem.importers import folder
 
     found = folder.files(path, desk.repository.work_tree, importer.fits, pen.tally)
-    return importer.read(found, pen, dialect)  # type: ignore[no-any-return]
+    return read(found, pen, dialect)
 
 
 def append_history(

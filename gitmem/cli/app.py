@@ -114,13 +114,13 @@ def read(argv: list[str], io: Io) -> Call | int:
         return Usage.code
     try:
         # Not standalone: the value of a command, which is its call, comes back; so does the status of an Exit.
-        answer = typer.main.get_command(make()).main(argv, prog_name=PROGRAM, standalone_mode=False, obj=io)
+        answer: Call | int = typer.main.get_command(make()).main(argv, prog_name=PROGRAM, standalone_mode=False, obj=io)
     except Help as asked:
         io.show(asked.lines)
         return 0
     except UsageError as error:
         raise _usage(error) from None
-    return answer  # type: ignore[no-any-return]
+    return answer
 
 
 def _usage(error: Any) -> Usage:

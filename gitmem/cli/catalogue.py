@@ -100,9 +100,8 @@ def _described(defined: Defined) -> Command:
     summary, details, examples = _told(inspect.getdoc(defined.definition) or "")
     arguments: list[Argument] = []
     options: list[Option] = []
-    hints = typing.get_type_hints(defined.definition, include_extras=True)
-    for parameter in inspect.signature(defined.definition).parameters.values():
-        base, about = typing.get_args(hints[parameter.name])[:2]
+    for parameter in defined.parameters():
+        base, about = typing.get_args(parameter.annotation)[:2]
         # In `Annotated`, the first name of an option stands where a default would.
         names = tuple(name for name in (about.default, *(about.param_decls or ())) if isinstance(name, str))
         if names:
@@ -128,10 +127,10 @@ def _described(defined: Defined) -> Command:
 
 
 def _option_kind(base: object) -> str:
-    kinds = {bool: FLAG, str: TEXT, str | None: TEXT, list[str]: TEXTS, int | None: COUNT}
+    kinds: dict[object, str] = {bool: FLAG, str: TEXT, str | None: TEXT, list[str]: TEXTS, int | None: COUNT}
     if typing.get_origin(base) is Literal:
         return CHOICE
-    return kinds[base]  # type: ignore[index]
+    return kinds[base]
 
 
 def _told(doc: str) -> tuple[str, list[str], list[str]]:

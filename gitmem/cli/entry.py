@@ -79,6 +79,7 @@ def understood(argv: list[str]) -> Call | None:
         return None
     target, positionals, options, defaults = entry
     values: dict[str, object] = dict(defaults)
+    several: dict[str, list[str]] = {}
     words: list[str] = []
     rest = iter(argv[1:])
     for word in rest:
@@ -99,13 +100,14 @@ def understood(argv: list[str]) -> Call | None:
             if value[:1] == "-" and value != "-":
                 return None
         if kind == "texts":
-            values[field] = [*values[field], value]  # type: ignore[misc]
+            several.setdefault(field, []).append(value)
         elif kind == "text":
             values[field] = value
         elif kind == "count" and value.isascii() and value.isdigit() and 0 < len(value) < 10 and int(value):
             values[field] = int(value)  # from 1
         else:
             return None  # a choice, too: Typer knows what there is to choose from
+    values |= several
     for field, kind in positionals:
         if kind == "many":
             values[field], words = words, []

@@ -1,10 +1,12 @@
-"""The options that several commands share: name, help text and type, each written once."""
+"""The options that several commands share: name, help text and type, each written once; and those that go together."""
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
+
+from gitmem.cli.commands import Together
 
 
 def _text(*names: str, help: str, metavar: str) -> object:
@@ -22,6 +24,10 @@ def _flag(*names: str, help: str) -> object:
 Json: TypeAlias = Annotated[bool, _flag("--json", help="Print one JSON object.")]
 DryRun: TypeAlias = Annotated[bool, _flag("--dry-run", help="Say what would be done, and do nothing.")]
 Sign: TypeAlias = Annotated[bool, _flag("--sign", help="Sign it with your SSH key (git's user.signingKey).")]
+FindingsFormat: TypeAlias = Annotated[
+    Literal["text", "json", "github"],
+    typer.Option("--format", metavar="text|json|github", help="How to print findings.", show_default=False),
+]
 
 # --- what an event carries: record, reject, supersede ---
 
@@ -170,3 +176,72 @@ Limit: TypeAlias = Annotated[
         "-n", "--max-count", metavar="N", min=1, max=999_999_999, help="At most N events.", show_default=False
     ),
 ]
+
+# --- what goes together -----------------------------------------------------------------------
+
+
+class Why(Together):
+    reasoning: Reasoning = []
+    file: ReasoningFile = None
+
+
+class Content(Why):
+    """What a change says: record, reject, supersede."""
+
+    approach: Approach = None
+    instead: Instead = None
+    constraint: Constraint = None
+    stale_when: StaleWhen = None
+    expires_when: ExpiresWhen = None
+    revisit_after: RevisitAfter = None
+    valid_from: ValidFrom = None
+    valid_to: ValidTo = None
+    supersedes: Supersedes = []
+
+
+class Context(Together):
+    """What a change belongs to and comes with, and how it is written: record, reject, supersede."""
+
+    changeset: Changeset = None
+    entity_type: EntityType = None
+    diff: Diff = None
+    commit: Commit = None
+    evidence: Evidence = []
+    agent: Agent = None
+    session: Session = None
+    scope: Scope = None
+    attach: Attach = []
+    redact_secrets: RedactSecrets = False
+    allow_secret: AllowSecret = False
+    sign: Sign = False
+    dry_run: DryRun = False
+    as_json: Json = False
+
+
+class View(Together):
+    """As of when, and how wide, one looks: status, prior, blame."""
+
+    as_of: AsOf = None
+    known_at: KnownAt = None
+    all_scopes: AllScopes = False
+
+
+class Filters(Together):
+    """Which events: log, search, stats, export."""
+
+    limit: Limit = None
+    since: Since = None
+    until: Until = None
+    as_of: AsOf = None
+    known_at: KnownAt = None
+    types: ChangeTypes = []
+    verdicts: Verdicts = []
+    trusts: Trusts = []
+    agent: OfAgent = None
+    session: OfSession = None
+    changeset: OfChangeset = None
+    commit: OfCommit = None
+    path: OfPath = None
+    kinds: Kinds = []
+    everything: Everything = False
+    all_scopes: AllScopes = False

@@ -7,7 +7,7 @@ a string of markup, so nothing in the data is read as a tag, a link or an emoji 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TextIO
+from typing import IO
 
 from rich.console import Console
 from rich.style import Style
@@ -50,7 +50,7 @@ STYLES = {
 class Painter:
     """Writes lines to `stream`, which is a terminal or a pager that shows it."""
 
-    def __init__(self, stream: TextIO, *, width: int, colour: bool) -> None:
+    def __init__(self, stream: IO[str], *, width: int, colour: bool) -> None:
         self._console = Console(
             file=stream,
             width=width,

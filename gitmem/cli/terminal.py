@@ -19,7 +19,7 @@ from gitmem.errors import Refused, Usage
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from subprocess import Popen
-    from typing import TextIO
+    from typing import IO, TextIO
 
 #: The longest text that is read from a file or stdin before it is judged. The limits of the fields are far
 #: below; this one only keeps an endless stream from filling the memory.
@@ -118,7 +118,7 @@ class Io:
             self.tell(*last)
         self.err.flush()
 
-    def _paged(self) -> TextIO:
+    def _paged(self) -> IO[str]:
         from gitmem.cli import git
 
         # Not below git's own pager, and not where stdout is a terminal only by its word.
@@ -137,7 +137,7 @@ class Io:
         except OSError:
             return self.out
         assert self._pager.stdin is not None
-        return self._pager.stdin  # type: ignore[return-value]
+        return self._pager.stdin
 
     def wait(self, seconds: float) -> None:
         """Sleep. Raises BrokenPipeError where nobody reads stdout any more: who waits would never notice."""

@@ -45,12 +45,12 @@ def sync(memory: Memory, io: Io, *, remote: str | None, restore: bool, dry_run: 
 
 
 def _tell(io: Io, result: Travelled, *, as_json: bool) -> int:
-    answer = presenters.travelled(result)
+    answer: dict[str, Any] = presenters.travelled(result)
     if as_json:
         io.answer(answer)
     else:
         io.show(_told(answer, unicode=io.unicode))
-    for sentence in answer["held"]:  # type: ignore[attr-defined]
+    for sentence in answer["held"]:
         io.warn(sentence)
     return 0
 

@@ -18,6 +18,11 @@ from gitmem.store.cache import Cache
 from gitmem.store.components import event_of
 from gitmem.store.glance import Glance, parts, placeholders
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    #: Of `_COLUMNS`.
+    _Row = tuple[int, str, str, int, str, str, bytes, str, str | None]
+
 _COLUMNS = "c.n, c.scope, c.akey, c.strength, c.waiting, e.id, e.body, e.redacted, j.marks"
 _JOINED = "closed c JOIN events e ON e.n = c.n LEFT JOIN judged j ON j.n = c.n"
 
@@ -34,14 +39,10 @@ class Closing:
 
     __slots__ = ("akey", "event", "n", "scope", "strength", "waiting")
 
-    def __init__(self, row: Sequence[object]) -> None:
-        n, scope, akey, strength, waiting, event_id, body, redacted, _ = row
-        self.n: int = n  # type: ignore[assignment]
-        self.scope: str = scope  # type: ignore[assignment]
-        self.akey: str = akey  # type: ignore[assignment]
-        self.strength: int = strength  # type: ignore[assignment]
-        self.waiting = str(waiting).split()
-        self.event: Event = event_of(event_id, body, redacted)  # type: ignore[arg-type]
+    def __init__(self, row: _Row) -> None:
+        self.n, self.scope, self.akey, self.strength, waiting, event_id, body, redacted, _ = row
+        self.waiting = waiting.split()
+        self.event = event_of(event_id, body, redacted)
 
     @property
     def is_whole(self) -> bool:
@@ -190,16 +191,14 @@ class Closings:
 
     # --- whether it holds now -----------------------------------------------------------------
 
-    def _holds(self, row: Sequence[object]) -> bool:
-        """Say whether a row of `_COLUMNS` is told now: it isn't sealed, and its own end hasn't come."""
-        spelled = row[-1]
-        if isinstance(spelled, str) and marks.SEAL in marks.in_force(spelled, self.now):
+    def _holds(self, row: _Row) -> bool:
+        """Say whether it is told now: it isn't sealed, and its own end hasn't come."""
+        event_id, body, redacted, spelled = row[5:]
+        if spelled is not None and marks.SEAL in marks.in_force(spelled, self.now):
             return False
-        body = row[6]
-        assert isinstance(body, bytes)
         if b'"valid_to":' not in body:
             return True
-        until = event_of(row[5], body, row[7]).fields.get("valid_to")  # type: ignore[arg-type]
+        until = event_of(event_id, body, redacted).fields.get("valid_to")
         return not isinstance(until, str) or until > self.now
 
 

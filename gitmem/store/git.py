@@ -79,29 +79,6 @@ def environment(base: Mapping[str, str] | None = None, extra: Mapping[str, str] 
     return env
 
 
-def run(
-    args: Sequence[str],
-    *,
-    git_dir: str | None = None,
-    cwd: str | None = None,
-    input: bytes = b"",
-    environ: Mapping[str, str] | None = None,
-    env: Mapping[str, str] | None = None,
-    check: bool = True,
-    timeout_s: float | None = None,
-) -> bytes:
-    """Return what `git ARGS` writes to stdout.
-
-    `git_dir` names the repository, `cwd` the directory to run in (`-C`); `environ` is the environment
-    to start from (default: ours), `env` what to add to it. Raises GitFailed with one sentence where git
-    can't be started, does not end in time, or (with `check`) ends with another status than 0.
-    """
-    result = attempt(args, git_dir=git_dir, cwd=cwd, input=input, environ=environ, env=env, timeout_s=timeout_s)
-    if check and result.rc != 0:
-        raise failed(args, result.rc, result.err)
-    return result.out
-
-
 def attempt(
     args: Sequence[str],
     *,
@@ -112,7 +89,11 @@ def attempt(
     env: Mapping[str, str] | None = None,
     timeout_s: float | None = None,
 ) -> Result:
-    """Run `git ARGS` to its end and return how it ended. Raises GitFailed only where it can't be run."""
+    """Run `git ARGS` to its end and return how it ended. Raises GitFailed where it can't be run or isn't over in time.
+
+    `git_dir` names the repository, `cwd` the directory to run in (`-C`); `environ` is the environment
+    to start from (default: ours), `env` what to add to it.
+    """
     process = Process(args, git_dir=git_dir, cwd=cwd, environ=environ, env=env, feed=bool(input))
     return process.communicate(input, timeout_s)
 

@@ -215,12 +215,12 @@ def _add(found: Versions, name: object, version: object, *, exact: bool = True) 
 # --- Python -----------------------------------------------------------------------------------
 
 
-def _toml_packages(text: str) -> Versions:
+def _toml_packages(text: str, named: Callable[[str], str] = packages.python_name) -> Versions:
     """poetry.lock, uv.lock, pdm.lock"""
     found: Versions = {}
     for package in _list(_toml(text).get("package")):
         one = _table(package)
-        _add(found, packages.python_name(str(one.get("name", ""))), one.get("version"))
+        _add(found, named(str(one.get("name", ""))), one.get("version"))
     return found
 
 
@@ -365,11 +365,7 @@ def _package_json(text: str) -> Versions:
 
 
 def _cargo_lock(text: str) -> Versions:
-    found: Versions = {}
-    for package in _list(_toml(text).get("package")):
-        one = _table(package)
-        _add(found, packages.rust_name(str(one.get("name", ""))), one.get("version"))
-    return found
+    return _toml_packages(text, packages.rust_name)
 
 
 def _cargo_toml(text: str) -> Versions:

@@ -118,21 +118,15 @@ class Repository:
     ) -> bytes:
         """Return what `git ARGS` writes, run on this repository; with `work_tree`, at the top of it.
 
-        Raises GitFailed.
+        Raises GitFailed with one sentence where git can't be started, does not end in time, or (with `check`) ends
+        with another status than 0.
         """
-        from gitmem.store import git
+        result = self.try_git(*args, input=input, env=env, work_tree=work_tree, timeout_s=timeout_s)
+        if check and result.rc != 0:
+            from gitmem.store import git
 
-        words, cwd = self._words(args, work_tree)
-        return git.run(
-            words,
-            git_dir=self.git_dir,
-            cwd=cwd,
-            input=input,
-            environ=self.environ,
-            env={**self.env(), **(env or {})},
-            check=check,
-            timeout_s=timeout_s,
-        )
+            raise git.failed(args, result.rc, result.err)
+        return result.out
 
     def try_git(
         self,
@@ -142,7 +136,7 @@ class Repository:
         work_tree: bool = False,
         timeout_s: float | None = None,
     ) -> Result:
-        """Run `git ARGS` on this repository and return its status and both outputs."""
+        """Run `git ARGS` on this repository and return its status and both outputs. `work_tree`: at the top of it."""
         from gitmem.store import git
 
         words, cwd = self._words(args, work_tree)

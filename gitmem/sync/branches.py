@@ -27,8 +27,8 @@ class Place:
     def git(self, *words: str, input: bytes = b"") -> str:
         env = {**self.repository.env(), **git.RAW}
         environ = self.repository.environ
-        out = git.run(words, git_dir=self.git_dir, environ=environ, env=env, input=input, check=False)
-        return out.decode("utf-8", "replace")
+        result = git.attempt(words, git_dir=self.git_dir, environ=environ, env=env, input=input)
+        return result.out.decode("utf-8", "replace")
 
     def chain(self) -> list[str]:
         """Return the commits along first parents, the tip first; empty where the ref isn't here.

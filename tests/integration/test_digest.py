@@ -18,11 +18,6 @@ WHY = "we must not store card data"
 
 
 @pytest.fixture
-def repo(make_repo) -> Path:
-    return make_repo()
-
-
-@pytest.fixture
 def person(cli):
     def person(repo: Path, *args: str, cwd: Path | None = None, tty: bool = True) -> str:
         done = cli(*args, "--json", cwd=cwd or repo, tty=tty)

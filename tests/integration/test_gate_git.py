@@ -15,11 +15,6 @@ WHY = "we must not store card data"
 
 
 @pytest.fixture
-def repo(make_repo) -> Path:
-    return make_repo()
-
-
-@pytest.fixture
 def reject(cli):
     def reject(repo: Path, entity: str = "payments.card_token", *more: str, person: bool = True) -> str:
         done = cli("reject", entity, "-r", WHY, *more, "--json", cwd=repo, tty=person)

@@ -15,11 +15,6 @@ import pytest
 from gitmem.core import vocabulary
 
 
-@pytest.fixture
-def repo(make_repo):
-    return make_repo()
-
-
 def write(repo: Path, name: str, text: str) -> None:
     path = repo / name
     path.parent.mkdir(parents=True, exist_ok=True)

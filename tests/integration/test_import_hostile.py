@@ -13,11 +13,6 @@ import pytest
 COLUMNS = "id timestamp entity_type entity_path change_type reasoning supersedes".split()
 
 
-@pytest.fixture
-def repo(make_repo):
-    return make_repo()
-
-
 def write(repo: Path, name: str, text: str) -> None:
     path = repo / name
     path.parent.mkdir(parents=True, exist_ok=True)

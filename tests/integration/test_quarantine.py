@@ -30,16 +30,6 @@ def repo(make_repo, cli, git) -> Path:
     return repo
 
 
-@pytest.fixture
-def person(cli, repo):
-    def run(*args, cwd=repo, code=0):
-        outcome = cli(*args, cwd=cwd, tty=True)
-        assert outcome.code == code, (args, outcome)
-        return outcome
-
-    return run
-
-
 def found(cli, repo: Path, *options: str) -> tuple[int, list[tuple[str, str, str | None]]]:
     done = cli("verify", "--json", *options, cwd=repo)
     findings = done.json["findings"]

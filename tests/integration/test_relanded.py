@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 LINES = """def charge(card_number, cvv, amount):
@@ -13,11 +11,6 @@ LINES = """def charge(card_number, cvv, amount):
 """
 LATER = {"GIT_COMMITTER_DATE": "2090-01-01T00:00:00Z", "GIT_AUTHOR_DATE": "2090-01-01T00:00:00Z"}
 EARLIER = {"GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z", "GIT_AUTHOR_DATE": "2020-01-01T00:00:00Z"}
-
-
-@pytest.fixture
-def repo(make_repo) -> Path:
-    return make_repo()
 
 
 @pytest.fixture
@@ -32,16 +25,6 @@ def commit(git, repo):
         return git("rev-parse", "HEAD", cwd=repo)
 
     return commit
-
-
-@pytest.fixture
-def person(cli, repo):
-    def run(*args, code=0):
-        outcome = cli(*args, cwd=repo, tty=True)
-        assert outcome.code == code, (args, outcome)
-        return outcome
-
-    return run
 
 
 @pytest.fixture

@@ -16,23 +16,6 @@ OWN_TERMINAL = "run this in your own terminal"
 
 
 @pytest.fixture
-def repo(make_repo):
-    return make_repo()
-
-
-@pytest.fixture
-def person(cli, repo):
-    """Runs a command as a person, stdout a pipe; fails the test where it fails."""
-
-    def run(*args, cwd=repo, code=0):
-        outcome = cli(*args, cwd=cwd, tty=True)
-        assert outcome.code == code, (args, outcome)
-        return outcome
-
-    return run
-
-
-@pytest.fixture
 def agent(cli, repo):
     def run(*args, cwd=repo, code=0):
         outcome = cli(*args, cwd=cwd, env=AGENT)

@@ -62,16 +62,6 @@ def trust(git, repo: Path, *lines: str) -> None:
     git("config", "gpg.ssh.allowedSignersFile", ".allowed", cwd=repo)
 
 
-@pytest.fixture
-def person(cli, repo):
-    def run(*args, cwd=repo, code=0, env=None):
-        outcome = cli(*args, cwd=cwd, tty=True, env=env)
-        assert outcome.code == code, (args, outcome)
-        return outcome
-
-    return run
-
-
 def written(outcome) -> str:
     (event,) = outcome.json["events"]
     return str(event["id"])

@@ -19,21 +19,6 @@ REF = "refs/decisions/log"
 
 
 @pytest.fixture
-def repo(make_repo) -> Path:
-    return make_repo()
-
-
-@pytest.fixture
-def person(cli, repo):
-    def run(*args, cwd=repo, code=0, env=None):
-        outcome = cli(*args, cwd=cwd, tty=True, env=env)
-        assert outcome.code == code, (args, outcome)
-        return outcome
-
-    return run
-
-
-@pytest.fixture
 def agent(cli, repo):
     def run(*args, cwd=repo):
         outcome = cli(*args, "--json", cwd=cwd, env=AGENT)

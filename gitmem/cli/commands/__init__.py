@@ -6,13 +6,18 @@ read, and `command` makes it into the call of a plain function in the module of 
 
 from __future__ import annotations
 
-import functools
+import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from inspect import Parameter
+from typing import Any, NamedTuple, get_type_hints
 
 from gitmem.cli.call import Call
 
 Definition = Callable[..., None]
+
+
+class Together:
+    """Arguments and options that several commands take: a parameter of such a type stands for them, in their order."""
 
 
 class Defined(NamedTuple):
@@ -28,11 +33,15 @@ class Defined(NamedTuple):
     def parse(self) -> Callable[..., Call]:
         """Return what Typer shall call: it gives back the call instead of making it."""
 
-        @functools.wraps(self.definition)
         def call(**values: Any) -> Call:
             return self.target, values
 
+        vars(call)["__signature__"] = inspect.Signature(self.parameters())
         return call
+
+    def parameters(self) -> list[Parameter]:
+        """Return what it takes, in the order of its help text, with annotations that are no strings any more."""
+        return [one for parameter in _parameters(self.definition) for one in _spread(parameter)]
 
 
 #: Every command, in the order of the help text.
@@ -54,3 +63,22 @@ def command(
         return definition
 
     return define
+
+
+def _parameters(definition: Callable[..., object]) -> list[Parameter]:
+    hints = get_type_hints(definition, include_extras=True)
+    # By keyword, so that one without a default may follow one that has it.
+    return [
+        parameter.replace(annotation=hints[parameter.name], kind=Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(definition).parameters.values()
+    ]
+
+
+def _spread(parameter: Parameter) -> list[Parameter]:
+    several = parameter.annotation
+    if not (isinstance(several, type) and issubclass(several, Together)):
+        return [parameter]
+    return [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(several, name, Parameter.empty), annotation=hint)
+        for name, hint in get_type_hints(several, include_extras=True).items()
+    ]

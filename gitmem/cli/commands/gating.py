@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from gitmem.cli.commands import command
-from gitmem.cli.options import Json
+from gitmem.cli.options import FindingsFormat, Json
 
 HEADING = "Check"
 
@@ -27,10 +27,7 @@ def gate(
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="With --range: a repository without a log is no failure.")
     ] = False,
-    format: Annotated[
-        Literal["text", "json", "github"],
-        typer.Option("--format", metavar="text|json|github", help="How to print findings.", show_default=False),
-    ] = "text",
+    format: FindingsFormat = "text",
     as_json: Json = False,
 ) -> None:
     """Check whether a commit, or a range of commits, brings back what was rejected or reverted. Exit 1 where it does.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from gitmem.cli.commands import command
-from gitmem.cli.options import Json
+from gitmem.cli.options import FindingsFormat, Json
 
 HEADING = "Check"
 
@@ -38,10 +38,7 @@ def verify(
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="A repository that never had a log is no failure.")
     ] = False,
-    format: Annotated[
-        Literal["text", "json", "github"],
-        typer.Option("--format", metavar="text|json|github", help="How to print findings.", show_default=False),
-    ] = "text",
+    format: FindingsFormat = "text",
     as_json: Json = False,
 ) -> None:
     """Check that the log is whole and that nobody changed it.

@@ -23,22 +23,8 @@ def log(
     oneline: Annotated[bool, typer.Option("--oneline", help="One line for each event.")] = False,
     graph: Annotated[bool, typer.Option("--graph", help="Draw what each event saw when it was written.")] = False,
     stream: Annotated[bool, typer.Option("--stream", help="With --json: one event on each line.")] = False,
-    limit: o.Limit = None,
-    since: o.Since = None,
-    until: o.Until = None,
-    as_of: o.AsOf = None,
-    known_at: o.KnownAt = None,
-    types: o.ChangeTypes = [],
-    verdicts: o.Verdicts = [],
-    trusts: o.Trusts = [],
-    agent: o.OfAgent = None,
-    session: o.OfSession = None,
-    changeset: o.OfChangeset = None,
-    commit: o.OfCommit = None,
-    path: o.OfPath = None,
-    kinds: o.Kinds = [],
-    everything: o.Everything = False,
-    all_scopes: o.AllScopes = False,
+    *,
+    filters: o.Filters,
     as_json: o.Json = False,
 ) -> None:
     """Show the log, newest first, as `git log` shows commits.
@@ -62,9 +48,8 @@ def status(
     entity: Annotated[
         str | None, typer.Argument(metavar="ENTITY", help="An entity; what lies below it is listed as well.")
     ] = None,
-    as_of: o.AsOf = None,
-    known_at: o.KnownAt = None,
-    all_scopes: o.AllScopes = False,
+    *,
+    view: o.View,
     as_json: o.Json = False,
 ) -> None:
     """Show how each decision stands now, the worst first.
@@ -94,9 +79,8 @@ def prior(
             "--window", metavar="TIME", help="How soon a removal must follow to count as the end of an attempt."
         ),
     ] = "7d",
-    as_of: o.AsOf = None,
-    known_at: o.KnownAt = None,
-    all_scopes: o.AllScopes = False,
+    *,
+    view: o.View,
     as_json: o.Json = False,
 ) -> None:
     """Ask what was tried before and how it ended, before you change something.
@@ -112,9 +96,8 @@ def prior(
 @command("blame", "reading:blame", heading=HEADING, hot=True)
 def blame(
     entity: Annotated[str, typer.Argument(metavar="ENTITY", help="An entity path.")],
-    as_of: o.AsOf = None,
-    known_at: o.KnownAt = None,
-    all_scopes: o.AllScopes = False,
+    *,
+    view: o.View,
     as_json: o.Json = False,
 ) -> None:
     """Show who last changed an entity, when, in which commit, and why."""
@@ -123,22 +106,7 @@ def blame(
 @command("search", "reading:search", heading=HEADING, hot=True)
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in words.")],
-    limit: o.Limit = None,
-    since: o.Since = None,
-    until: o.Until = None,
-    as_of: o.AsOf = None,
-    known_at: o.KnownAt = None,
-    types: o.ChangeTypes = [],
-    verdicts: o.Verdicts = [],
-    trusts: o.Trusts = [],
-    agent: o.OfAgent = None,
-    session: o.OfSession = None,
-    changeset: o.OfChangeset = None,
-    commit: o.OfCommit = None,
-    path: o.OfPath = None,
-    kinds: o.Kinds = [],
-    everything: o.Everything = False,
-    all_scopes: o.AllScopes = False,
+    filters: o.Filters,
     as_json: o.Json = False,
 ) -> None:
     """Search all events for words, the best match first.
@@ -191,25 +159,7 @@ def watch(
 
 
 @command("stats", "reading:stats", heading=HEADING)
-def stats(
-    limit: o.Limit = None,
-    since: o.Since = None,
-    until: o.Until = None,
-    as_of: o.AsOf = None,
-    known_at: o.KnownAt = None,
-    types: o.ChangeTypes = [],
-    verdicts: o.Verdicts = [],
-    trusts: o.Trusts = [],
-    agent: o.OfAgent = None,
-    session: o.OfSession = None,
-    changeset: o.OfChangeset = None,
-    commit: o.OfCommit = None,
-    path: o.OfPath = None,
-    kinds: o.Kinds = [],
-    everything: o.Everything = False,
-    all_scopes: o.AllScopes = False,
-    as_json: o.Json = False,
-) -> None:
+def stats(filters: o.Filters, as_json: o.Json = False) -> None:
     """Count events, decisions and writers, and the commits of HEAD that have a decision.
 
     Events of every kind, unless --kind says otherwise. Verdicts are counted once for each decision.

@@ -22,6 +22,26 @@ MarkUntil = Annotated[
 ]
 
 
+class Review(o.Why):
+    ids: Ids
+    sign: o.Sign = False
+    dry_run: o.DryRun = False
+    as_json: o.Json = False
+
+
+class Unmark(o.Why):
+    ids: Ids
+    dry_run: o.DryRun = False
+    as_json: o.Json = False
+
+
+class Mark(o.Why):
+    ids: Ids
+    until: MarkUntil = None
+    dry_run: o.DryRun = False
+    as_json: o.Json = False
+
+
 @command("review", "reviewing:review", heading=HEADING, hot=True)
 def review(
     everything: Annotated[
@@ -36,8 +56,8 @@ def review(
             help="Ratify all that was listed under this token, if nothing has changed since.",
         ),
     ] = None,
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
+    *,
+    why: o.Why,
     all_scopes: o.AllScopes = False,
     sign: o.Sign = False,
     dry_run: o.DryRun = False,
@@ -62,8 +82,8 @@ def ratify(
         bool,
         typer.Option("--edit", help="Write it anew in your editor; that takes its place.", show_default=False),
     ] = False,
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
+    *,
+    why: o.Why,
     sign: o.Sign = False,
     dry_run: o.DryRun = False,
     as_json: o.Json = False,
@@ -77,14 +97,7 @@ def ratify(
 
 
 @command("dispute", "reviewing:dispute", heading=HEADING, needs="-r WHY")
-def dispute(
-    ids: Ids,
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
-    sign: o.Sign = False,
-    dry_run: o.DryRun = False,
-    as_json: o.Json = False,
-) -> None:
+def dispute(about: Review) -> None:
     """Say what is wrong with an event. It is shown as disputed, and what it closed is not blocked any more.
 
     Against what a person ratified, anyone else's dispute waits for a person.
@@ -92,14 +105,7 @@ def dispute(
 
 
 @command("retract", "reviewing:retract", heading=HEADING, needs="-r WHY")
-def retract(
-    ids: Ids,
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
-    sign: o.Sign = False,
-    dry_run: o.DryRun = False,
-    as_json: o.Json = False,
-) -> None:
+def retract(about: Review) -> None:
     """Take an event back: as if it had never acted. It stays in the log, and `ratify` brings it back.
 
     A person may take back anything, an agent its own proposals.
@@ -121,8 +127,8 @@ def resolve(
         str | None,
         typer.Option("--approach", metavar="TEXT", help="With --both: which other way it is.", show_default=False),
     ] = None,
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
+    *,
+    why: o.Why,
     sign: o.Sign = False,
     dry_run: o.DryRun = False,
     as_json: o.Json = False,
@@ -138,14 +144,7 @@ def resolve(
 
 
 @command("seal", "reviewing:seal", heading=HEADING, needs="-r WHY")
-def seal(
-    ids: Ids,
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
-    until: MarkUntil = None,
-    dry_run: o.DryRun = False,
-    as_json: o.Json = False,
-) -> None:
+def seal(about: Mark) -> None:
     """Take an event's text out of sight, until `unseal` (a person's).
 
     Its verdict holds. `show` and `log --all` still find it. To take text out of the log itself is another thing.
@@ -153,67 +152,34 @@ def seal(
 
 
 @command("unseal", "reviewing:unseal", heading=HEADING, needs="-r WHY")
-def unseal(
-    ids: Ids,
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
-    dry_run: o.DryRun = False,
-    as_json: o.Json = False,
-) -> None:
+def unseal(about: Unmark) -> None:
     """Take a seal off again: everything is as it was (a person's)."""
 
 
 @command("mute", "reviewing:mute", heading=HEADING, needs="-r WHY")
-def mute(
-    ids: Ids,
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
-    until: MarkUntil = None,
-    dry_run: o.DryRun = False,
-    as_json: o.Json = False,
-) -> None:
+def mute(about: Mark) -> None:
     """Keep an event out of what is recalled and listed, until `unmute`. Its verdict holds and `status` tells it."""
 
 
 @command("unmute", "reviewing:unmute", heading=HEADING, needs="-r WHY")
-def unmute(
-    ids: Ids,
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
-    dry_run: o.DryRun = False,
-    as_json: o.Json = False,
-) -> None:
+def unmute(about: Unmark) -> None:
     """Take a mute off again: everything is as it was."""
 
 
 @command("pin", "reviewing:pin", heading=HEADING, needs="-r WHY")
-def pin(
-    ids: Ids,
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
-    until: MarkUntil = None,
-    dry_run: o.DryRun = False,
-    as_json: o.Json = False,
-) -> None:
+def pin(about: Mark) -> None:
     """Mark an event as one to keep in sight, until `unpin`."""
 
 
 @command("unpin", "reviewing:unpin", heading=HEADING, needs="-r WHY")
-def unpin(
-    ids: Ids,
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
-    dry_run: o.DryRun = False,
-    as_json: o.Json = False,
-) -> None:
+def unpin(about: Unmark) -> None:
     """Take a pin off again."""
 
 
 @command("override", "reviewing:override", heading=HEADING, needs="-r WHY")
 def override(
     id: Annotated[str, typer.Argument(metavar="ID", help="The closing that stops the edit.")],
-    reasoning: o.Reasoning = [],
-    file: o.ReasoningFile = None,
+    why: o.Why,
     session: Annotated[
         str | None,
         typer.Option(

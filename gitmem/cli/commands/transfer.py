@@ -31,22 +31,8 @@ def export(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit 1 where FILE is not what would be written.")
     ] = False,
-    limit: o.Limit = None,
-    since: o.Since = None,
-    until: o.Until = None,
-    as_of: o.AsOf = None,
-    known_at: o.KnownAt = None,
-    types: o.ChangeTypes = [],
-    verdicts: o.Verdicts = [],
-    trusts: o.Trusts = [],
-    agent: o.OfAgent = None,
-    session: o.OfSession = None,
-    changeset: o.OfChangeset = None,
-    commit: o.OfCommit = None,
-    path: o.OfPath = None,
-    kinds: o.Kinds = [],
-    everything: o.Everything = False,
-    all_scopes: o.AllScopes = False,
+    *,
+    filters: o.Filters,
 ) -> None:
     """Write the log in another form.
 
