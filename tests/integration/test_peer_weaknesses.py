@@ -1,7 +1,10 @@
 """What fell over in the closest rival, as tests that we pass. Each was reproduced there before it was written here.
 
-Numbers follow the report of that trial: 1 the verdict, 3 one bad row, 5 team and git, 6 scope, 9 integrity,
-10 failure.
+Numbers follow the report of that trial: 1 the verdict, 3 one bad row, 5 team and git, 6 scope, 7 recall, 9 integrity,
+10 failure. What is a subject of its own stands with it: 1.8 and all of 2, the gate, in test_gate; 3.2, markup in a
+text, in test_cli_terminal; 4, secrets and taking out, in test_secrets and test_redaction; 5.2, two branches, in
+test_joins; 6.4, a project that filters nothing, in test_scope; 6.6, 7.2 and 7.3, what makes a decision stale, in
+test_stale; 8, importers, in test_import_files and test_import_git.
 """
 
 from __future__ import annotations
@@ -36,6 +39,38 @@ def test_a_plain_modify_does_not_erase_a_rejection(make_repo, cli):
     record(cli, repo, "users.card_pan", "modify", "-r", "Widen it.", code=14)
     record(cli, repo, "users.card_number", "modify", "-r", "Another column is free.")
     assert verdicts(cli, repo, "users.card_pan") == {"users.card_pan": "rejected"}
+
+
+def test_rejecting_an_alternative_leaves_what_stands(make_repo, cli):
+    """1.2: one verdict an entity, so an idea that was turned down took the column down with it."""
+    repo = make_repo()
+    record(cli, repo, "users.email", "add", "-r", "To write to them.")
+    said = ("-r", "A hashed column for looking up does it.", "--approach", "encrypt addresses at rest")
+    record(cli, repo, "users.email", "reject", *said, tty=True)
+    decisions = cli("status", "users.email", "--json", cwd=repo).json["decisions"]
+    assert {d["approach"]: d["verdict"] for d in decisions} == {"": "active", said[3]: "rejected"}
+    refused = record(cli, repo, "users.email", "reject", "-r", "Not at all.", code=14, tty=True)["error"]
+    assert "--approach" in refused["hint"] and "--whole" in refused["hint"]
+    record(cli, repo, "users.email", "modify", "-r", "Longer.")
+    record(cli, repo, "users.email", "modify", "-r", "Again.", "--approach", "encrypt addresses at rest", code=14)
+
+
+def test_a_clock_that_runs_ahead_does_not_win_for_ever(make_repo, cli, monkeypatch):
+    """1.6: whoever said the latest time decided, whatever came after it."""
+    from gitmem.core.drafts import Draft
+    from gitmem.memory import Memory
+
+    repo = make_repo()
+    with monkeypatch.context() as patch:
+        patch.setattr("gitmem.cases.desk.time.time", lambda: 4_000_000_000.0)  # in 2096
+        memory = Memory.open(str(repo), os.environ)
+        memory.record(Draft("change", {"entity_path": "users.pan", "change_type": "add", "reasoning": "Try it."}))
+        memory.close()
+    record(cli, repo, "users.pan", "reject", "-r", "Never.", "--whole", tty=True)
+    first, last = (event["recorded_at"] for event in cli("log", "--json", cwd=repo).json["events"])
+    assert first < last, "the log is in the order of what was known, and not of what clocks said"
+    assert verdicts(cli, repo, "users.pan") == {"users.pan": "rejected"}
+    record(cli, repo, "users.pan", "add", "-r", "Again.", code=14)
 
 
 def test_a_parent_does_not_take_the_verdict_of_its_newest_child(make_repo, cli):
@@ -291,6 +326,61 @@ def test_a_digest_is_wholly_that_of_the_payloads_directory(make_repo, cli, tmp_p
         assert "Not in the shop." in told and "Not in billing." not in told and done.stderr == ""
 
 
+# --- 7. recall --------------------------------------------------------------------------------
+
+
+def test_words_are_found_in_any_order_in_every_field_and_the_best_comes_first(make_repo, cli):
+    """7.1: only the literal words in their order, in a few fields, newest first."""
+    repo = make_repo()
+    record(cli, repo, "users.a", "add", "-r", "The card token is kept by the provider.")
+    record(cli, repo, "users.b", "add", "-r", "Nothing of it.", "--constraint", "audit reads every ledger row")
+    record(cli, repo, "users.c", "reject", "-r", "Later.", "--stale-when", "the auditors ask for it")
+    record(cli, repo, "users.d", "add", "-r", "A card is mentioned, by the way, and much else besides.")
+
+    def found(*words: str) -> list[str]:
+        return [event["entity_path"] for event in cli("search", *words, "--json", cwd=repo).json["events"]]
+
+    assert found("token card")[0] == "users.a" and found("ledger") == ["users.b"] and found("auditors") == ["users.c"]
+    assert found("quokka") == []
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "src/Größe.py",
+        "src/Gro\u0308ße.py",
+        "./src//Größe.py",
+        "src/../src/Größe.py",
+        "src/größe.py",
+        "{repo}/src/Größe.py",
+    ],
+)
+def test_one_file_is_one_entity_however_it_is_typed(make_repo, cli, typed):
+    """7.4: each spelling was an entity of its own."""
+    repo = make_repo()
+    (repo / "src").mkdir()
+    (repo / "src" / "Größe.py").write_text("x = 1\n")
+    record(cli, repo, "src/Größe.py", "reject", "-r", "Not a file of ours.", tty=True)
+    assert cli("prior", typed.format(repo=repo), "--json", cwd=repo).json["known"] == "yes"
+    assert cli("prior", "src/Größer.py", "--json", cwd=repo).json["known"] == "nothing"
+
+
+def test_what_was_recorded_at_the_command_line_is_not_asked_for_again_before_compaction(make_repo, cli):
+    """7.5: only events that bore the session's id counted, and the command line knew none."""
+    repo = make_repo()
+    record(cli, repo, "src/a.py", "add", "-r", "Known.")
+    record(cli, repo, "src/b.py", "add", "-r", "Known.")
+    told = {"session_id": "s", "cwd": str(repo)}
+    for name in ("src/a.py", "src/b.py"):
+        edit = {"tool_name": "Write", "tool_input": {"file_path": str(repo / name), "content": "x = 1\n"}}
+        after = {**told, **edit, "hook_event_name": "PostToolUse", "tool_response": {"success": True}}
+        assert cli("hook", "--agent", "claude", cwd=repo, input=json.dumps(after)).code == 0
+    record(cli, repo, "src/a.py", "modify", "-r", "Made shorter.")
+    before = json.dumps({**told, "hook_event_name": "PreCompact", "trigger": "auto"})
+    said = cli("hook", "--agent", "claude", cwd=repo, input=before).stdout
+    assert "src/b.py" in said and "src/a.py" not in said
+
+
 # --- 9. integrity -----------------------------------------------------------------------------
 
 
@@ -301,6 +391,18 @@ def test_a_link_to_the_code_is_inside_the_chain(make_repo, cli, git):
     assert shown["commits"] == [git("rev-parse", "HEAD", cwd=repo)]
     kinds = [e["kind"] for e in cli("log", "--kind", "any", "--json", cwd=repo).json["events"]]
     assert sorted(kinds) == ["change", "link"]
+
+
+def test_a_tip_that_was_cut_off_is_seen_by_whoever_saw_it(make_repo, cli, git):
+    """9.1: without its newest event and the newest link of the chain, everything was passed as whole."""
+    repo = make_repo()
+    record(cli, repo, "users.z", "add", "-r", "Reason.")
+    record(cli, repo, "users.y", "reject", "-r", "No.", tty=True)
+    tip = git("rev-parse", REF, cwd=repo)
+    assert cli("verify", "--since", tip, cwd=repo).code == 0
+    git("update-ref", REF, f"{tip}~1", cwd=repo)
+    assert cli("verify", cwd=repo).code == 0, "a shorter log is a log; nothing in it says what followed"
+    assert cli("verify", "--since", tip, cwd=repo).code == 1
 
 
 def test_a_log_that_was_removed_is_never_taken_for_a_sound_one(make_repo, cli, git):
@@ -347,3 +449,25 @@ def test_a_cache_that_is_no_database_is_no_error(make_repo, cli):
     db = sqlite3.connect(cache)
     assert db.execute("SELECT COUNT(*) FROM events").fetchone() == (1,)
     db.close()
+
+
+def test_a_text_far_over_every_limit_or_unfit_for_any_is_refused_and_nothing_is_written(make_repo, cli, git):
+    """10: ten megabytes were cut off or stored whole, and paths took line feeds, escapes and NULs."""
+    repo = make_repo()
+    record(cli, repo, "users.z", "add", "-r", "Reason.")
+    tip = git("rev-parse", REF, cwd=repo)
+    long = repo / "long.txt"
+    long.write_text("because of this " * 700_000)
+    for words in (
+        ("users.y", "add", "-F", str(long)),
+        ("users.y", "add", "-r", "Reason.", "--diff", str(long)),
+        ("users.\x1b[2Jy", "add", "-r", "Reason."),
+        ("users.y\nand.z", "add", "-r", "Reason."),
+        ("users.\u200by", "add", "-r", "Reason."),
+        ("u" * 2000, "add", "-r", "Reason."),
+        ("  ", "add", "-r", "Reason."),
+        ("users.y", "add", "-r", " "),
+    ):
+        done = cli("record", *words, "--json", cwd=repo)
+        assert done.code in (14, 15) and done.json["error"]["written"] is False, (words[0][:20], done)
+    assert git("rev-parse", REF, cwd=repo) == tip
