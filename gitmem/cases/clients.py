@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gitmem.cases.results import SetUp
 from gitmem.core.clients import CLIENTS
-from gitmem.errors import Refused
+from gitmem.errors import Refused, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def _named(agents: Sequence[str]) -> list[str]:
             import difflib
 
             nearest = difflib.get_close_matches(name, list(CLIENTS), n=1, cutoff=0.5)
-            raise Refused(
-                field="--agent",
-                what=f"{name!r} is no agent that gitmem knows" + (f"; did you mean {nearest[0]}?" if nearest else ""),
+            asked = f"; did you mean `{nearest[0]}`?" if nearest else ""
+            raise Usage(
+                what=f"--agent: {name!r} is no agent that gitmem knows{asked}",
                 hint=f"one of {', '.join(CLIENTS)}.",
             )
         if name not in chosen:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gitmem.core.additions import Addition
-from gitmem.errors import Refused
+from gitmem.errors import Refused, Usage
 from gitmem.store import git
 from gitmem.store.repository import Repository
 
@@ -44,10 +44,13 @@ def staged(repository: Repository, unread: list[str]) -> Iterator[Addition]:
 
 
 def over(repository: Repository, typed: str) -> tuple[str, str]:
-    """Return the commits that a range `A..B` (or `A...B`) compares: what they share, and its end. Raises Refused."""
+    """Return the commits that a range `A..B` (or `A...B`) compares: what they share, and its end.
+
+    Raises Usage where it is none, and Refused where something of it isn't here.
+    """
     first, dots, last = typed.partition("...") if "..." in typed else typed.partition("..")
     if not dots:
-        raise Refused(field="--range", what=f"{typed[:80]!r} is no range", hint="give two revisions: main..HEAD.")
+        raise Usage(what=f"--range: {typed[:80]!r} is no range", hint="give two revisions: main..HEAD.")
     start, end = (_commit(repository, one or "HEAD") for one in (first, last))
     base = repository.try_git("merge-base", start, end).out.decode("ascii").strip()
     if not base:

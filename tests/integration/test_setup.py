@@ -343,6 +343,8 @@ def test_it_finds_who_is_used_here_and_says_so_where_nobody_is(cli, make_repo, h
     programs.mkdir()
     (programs / "git").symlink_to(shutil.which("git") or "")
     env = {"PATH": str(programs)}
+    none = cli("setup", "--agent", "clode", cwd=repo, env=env)
+    assert none.code == 2 and "'clode' is no agent that gitmem knows; did you mean `claude`?" in none.stderr
     none = cli("setup", cwd=repo, env=env)
     assert none.code == 15 and "no agent's client was found" in none.stderr and "--agent claude" in none.stderr
     # By a folder in the repository, one in somebody's home, a program.
