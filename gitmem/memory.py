@@ -108,6 +108,25 @@ class Memory:
 
         return recording.record(self.desk, draft, dry_run=dry_run, prepare=prepare)
 
+    # --- lessons ---------------------------------------------------------------------------------------
+
+    def teach(self, draft: Draft, *, verbatim: Sequence[str] = (), dry_run: bool = False) -> Recorded:
+        """Append a lesson as `draft` states it: always kept, whole, in the writer's own words.
+
+        `fields` has `core`, and `paths` as people type them. What says the same as another lesson, in nearly the same
+        words, names that one in `targets`. `verbatim` are files for the archive.
+        Raises Refused, RuleViolation, LogBusy.
+        """
+        from gitmem.cases import teaching
+
+        return teaching.teach(self.desk, draft, verbatim=verbatim, dry_run=dry_run)
+
+    def shorten(self, prefix: str, text: str, *, reason: str = "", dry_run: bool = False) -> Recorded:
+        """Give a lesson a gist: fewer words, and none that the lesson itself hasn't. Raises Refused, RuleViolation."""
+        from gitmem.cases import teaching
+
+        return teaching.shorten(self.desk, prefix, text, reason=reason, dry_run=dry_run)
+
     @property
     def is_person(self) -> bool:
         """Whether it is a person who writes, as this process sees it."""

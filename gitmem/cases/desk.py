@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 
 from gitmem import __version__
-from gitmem.core import dates, entities
+from gitmem.core import dates, entities, ids
 from gitmem.errors import Refused
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.repository import below, locate
@@ -15,6 +15,7 @@ from gitmem.store.repository import below, locate
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.core.drafts import Stamp, Writer
+    from gitmem.core.lessons.policies import Policy as LessonPolicy
     from gitmem.core.policy import Policy
     from gitmem.core.secrets import Own
     from gitmem.store import git
@@ -170,6 +171,30 @@ class Desk:
             self._policy = (seen, policy.read(self.repository))
         return self._policy[1]
 
+    def lesson_policy(self, name: str = "") -> LessonPolicy:
+        """Return by which policy lessons fade: the one of this `name`, else this clone's, else this repository's.
+
+        Raises Refused for one that isn't known.
+        """
+        from gitmem.core.lessons import policies
+
+        where = "--policy"
+        if not name:
+            where = "decisions.lessonPolicy"
+            name = self.repository.try_git("config", "--get", where).out.decode("utf-8", "replace").strip()
+        if not name:
+            where = ".decisions.toml: lessons.policy"
+            policy = self.policy()
+            name = policy.lessons if policy else ""
+        found = policies.named(name)
+        if found is None:
+            raise Refused(
+                field=where,
+                what=f"{name[:80]!r} is no policy",
+                hint=f"one of {', '.join(policies.NAMES)}.",
+            )
+        return found
+
     def own_rules(self) -> tuple[Own, ...]:
         """Return what this project calls a secret besides what everyone does."""
         policy = self.policy()
@@ -273,6 +298,8 @@ class Desk:
         """
         from gitmem.store import listing
 
+        if prefix[1:2] == "-" and prefix[:1] in ids.LETTERS:
+            prefix = prefix[2:]  # as a recall names what it recalls
         return listing.one_id(cache, prefix, quarantined=quarantined)
 
     def commit(self, revision: str) -> str:

@@ -75,6 +75,7 @@ FAMILIES = (
     "reading",
     "tracing",
     "revisiting",
+    "lessons",
     "reviewing",
     "archiving",
     "redacting",

@@ -131,6 +131,7 @@ def _header(event: Event, width: int) -> Iterator[Line]:
     what = event.get("change_type")
     old = f" of {event['renamed_from']}" if event.get("renamed_from") else ""
     yield Line(("", f"Change: {what}{old}" if what else f"Event:  {title(event)}"), hang=8)
+    yield from _experience(event)
     signature = event.get("signature")
     if signature:
         style = "good" if signature["state"] == "good" else "warning"
@@ -139,6 +140,19 @@ def _header(event: Event, width: int) -> Iterator[Line]:
     if commits:
         shown = ", ".join(commit[:COMMIT] if width else commit for commit in commits)
         yield Line(("", "Commit: " if len(commits) == 1 else "Commits: "), ("commit", shown), hang=8)
+
+
+def _experience(event: Event) -> Iterator[Line]:
+    """Yield where a lesson belongs, and how it went."""
+    paths = event.get("paths") or ()
+    if paths:
+        yield Line(("", "Place:  "), ("entity", ", ".join(paths)), hang=8)
+    told = [event.get("binding") or ""]
+    told += [f"{name} {event[name]}" for name in ("outcome", "severity") if event.get(name) is not None]
+    if event.get("cost"):
+        told.append(f"{event['cost']} minutes to learn")
+    if any(told):
+        yield Line(("", f"Went:   {', '.join(filter(None, told))}"), hang=8)
 
 
 def _held(event: Event) -> str:

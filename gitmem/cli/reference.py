@@ -47,7 +47,7 @@ prints one event on each line. Every event has the same fields; what its kind ha
 | `watch` | one event (below) on each line, as with `log --stream` |
 | `show` | `event`, `log_commit`, `links`, `reviews`, `marks`, `closed`, `closed_by` |
 | `blame` | `entity_path`, `event` (null where nobody recorded anything) |
-| `record`, `reject`, `supersede` | `written`, `events`, `warnings` |
+| `record`, `reject`, `supersede`, `lesson`, `gist` | `written`, `events`, `warnings` |
 | `status` | `decisions`, `counts`, of an entity `entity_path`, and without an entity `events`, `unlinked`, `tip`, \
 `review` (`waiting`, `oldest`), `newer`, `quarantined` |
 | `rebuild` | as `status` |

@@ -676,8 +676,17 @@ class _Guard:
 
     def _gist(self) -> None:
         """A gist says less than its lesson, in the lesson's own words; of a person's, only a person says it."""
+        from gitmem.core.lessons import gist
+
         for event in self._aimed(("lesson",), "lesson"):
             self._not_a_persons(event, "put it in other words")
+            problem = gist.problem(_text(event.fields.get("core")), _text(self.fields.get("gist")))
+            if problem:
+                raise Refused(
+                    field="gist",
+                    what=problem,
+                    hint="a gist shortens the lesson with its own words; a new thought is a lesson of its own.",
+                )
 
     def _undo(self) -> None:
         """What a sleep found, a gist or a use is taken back by its inverse; a person's, by a person."""

@@ -1,7 +1,8 @@
 """adr: one MADR file for each decision, named so that the name stays.
 
 A decision is one approach to one entity. Its file tells how it stands, why, what was chosen instead, and what happened
-to it, the newest event first. The name is made of the entity, the approach, and the id of its oldest event.
+to it, the newest event first. The name is made of the entity, the approach, and the id of
+its oldest event. Lessons have no file.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ def files(events: Iterable[tuple[object, Event]]) -> Iterator[tuple[str, str]]:
     group: list[Event] = []
     decision: object = None
     for which, event in events:
+        if event.get("kind") == "lesson":
+            continue  # an experience is no decision
         if group and which != decision:
             yield _name(group), _file(group)
             group = []

@@ -23,6 +23,7 @@ _CONTRIBUTORS = {"human": "human", "agent": "ai", "import": "unknown"}
 _TOLD = (
     "kind", "change_type", "entity_path", "entity_type", "scope", "approach", "reasoning", "instead", "constraint",
     "stale_when", "verdict", "trust", "agent", "session_id", "changeset_id", "commits", "supersedes", "superseded_by",
+    "core", "gist", "topic", "paths", "outcome", "severity", "cost", "binding",
 )  # fmt: skip
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
@@ -67,6 +68,10 @@ def _places(event: Mapping[str, object]) -> dict[str, list[dict[str, int]]]:
     diff = event.get("diff")
     found = _added(diff) if isinstance(diff, str) else {}
     name = entities.place_of(str(event.get("entity_path") or ""))
+    paths = event.get("paths")
+    for path in paths if isinstance(paths, list) else ():
+        found.setdefault(entities.place_of(str(path)), [])
+    found.pop("", None)
     if name and event.get("entity_type") not in ("column", "table", "dependency", "env_var", "endpoint"):
         found.setdefault(name, [])
     return found

@@ -16,6 +16,7 @@ COLUMNS = (
     "trust", "effect", "reasoning", "reason", "instead", "constraint", "stale_when", "expires_when", "revisit_after",
     "valid_from", "valid_to", "renamed_from", "changeset_id", "author", "agent", "session_id", "channel", "basis",
     "commits", "supersedes", "superseded_by", "targets", "evidence", "tags", "marks", "source", "clock", "redacted",
+    "core", "gist", "topic", "paths", "outcome", "severity", "cost", "binding",
 )  # fmt: skip
 #: What a formula begins with, in any spreadsheet.
 _FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"

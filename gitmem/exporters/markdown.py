@@ -1,6 +1,7 @@
 """markdown: a digest to commit beside the code. The same log gives the same bytes, wherever and whenever it is made.
 
-What stands closed comes first, entity by entity, then the rest; of each decision its events, the newest first. Nothing
+What stands closed comes first, entity by entity, then the rest; of each decision its events, the newest first. Lessons
+have a part of their own at the end. Nothing
 that was recorded is markup: each text is escaped and stands in a quotation or behind a label, on lines of its own.
 """
 
@@ -15,6 +16,8 @@ Event = Mapping[str, object]
 #: Verdicts that forbid something, the worst first.
 CLOSED = ("contested", "rejected", "reverted")
 LABELS = (
+    ("topic", "topic"),
+    ("paths", "place"),
     ("instead", "instead"),
     ("constraint", "constraint"),
     ("stale_when", "worth another look when"),
@@ -34,14 +37,18 @@ def pieces(events: Callable[[], Iterable[Event]]) -> Iterator[str]:
     """Yield the digest. `events` begins anew with each call: events by entity, scope and approach, the newest first."""
     yield HEAD
     said = False
-    for title, is_closed in (("Closed", True), ("Standing", False)):
+    for title in ("Closed", "Standing", "Lessons"):
         entity: object = None
         decision: object = None
         for event in events():
-            if (event.get("verdict") in CLOSED) != is_closed:
+            if _part(event) != title:
                 continue
             if entity is None:
                 yield f"\n## {title}\n"
+            if title == "Lessons":
+                entity, said = title, True
+                yield from _event(event)
+                continue
             here = (event.get("scope"), event.get("entity_path"))
             if here != entity:
                 entity = here
@@ -54,6 +61,12 @@ def pieces(events: Callable[[], Iterable[Event]]) -> Iterator[str]:
             said = True
     if not said:
         yield "\nNothing is recorded.\n"
+
+
+def _part(event: Event) -> str:
+    if event.get("kind") == "lesson":
+        return "Lessons"
+    return "Closed" if event.get("verdict") in CLOSED else "Standing"
 
 
 def _name(event: Event) -> str:
@@ -72,12 +85,13 @@ def _standing(event: Event) -> str:
 
 
 def _event(event: Event) -> Iterator[str]:
-    reason = text(event.get("reasoning") or event.get("reason"))
+    reason = text(event.get("reasoning") or event.get("core") or event.get("reason"))
     if reason:
         yield f"\n{reason}\n"
     yield "\n"
     for name, label in LABELS:
-        value = line(event.get(name))
+        given = event.get(name)
+        value = line(", ".join(map(str, given)) if isinstance(given, list) else given)
         if value:
             yield f"- {label}: {value}\n"
     commits = event.get("commits")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 
-from gitmem.core import fingerprint, patterns, words
+from gitmem.core import entities, fingerprint, patterns, words
 from gitmem.core.approach import total_key
 from gitmem.core.events import Event
 from gitmem.core.history import Entry
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     _Row = tuple[str, str, str, str, str, str, _Maybe, _Maybe, _Maybe, str, _Maybe, _Maybe, _Maybe]
     #: Of one event: id, clock, most of its row, redacted, newer, body, targets, supersedes, words for the
     #: index, commit and place it was recorded at, pairs of names it joins, commit and how of a link, marks of its
-    #: fingerprint, anchors of its patterns, its conditions, its signature.
+    #: fingerprint, anchors of its patterns, its conditions, its signature; of a lesson its words and its places.
     Fact = tuple[
         str,
         int,
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         list[tuple[str, str]],
         _Maybe,
         bytes | None,
+        tuple[list[str], list[str]] | None,
     ]
     #: (oid, parents, clock, time, facts of each event)
     Facts = tuple[str, tuple[str, ...], int, int, list[Fact]]
@@ -99,6 +100,7 @@ def _facts(event: Event, body: bytes, signature: bytes | None) -> Fact:
     waiting: tuple[str | None, str] | None = None
     renames: list[tuple[str, str]] = []
     link: tuple[str | None, str | None] | None = None
+    lesson: tuple[list[str], list[str]] | None = None
     if is_change:
         if event.change_type == "rename" and event.renamed_from and name:
             renames = [(entity_key(event.renamed_from), row[3])]
@@ -109,6 +111,8 @@ def _facts(event: Event, body: bytes, signature: bytes | None) -> Fact:
             base = fields.get("base")
             if isinstance(base, dict) and not source:
                 waiting = (_text(base.get("commit")), _text(base.get("branch")) or _text(base.get("worktree")) or "")
+    elif event.kind == "lesson" and not event.redacted and not event.newer:
+        lesson, indexed = _lesson(event)
     elif event.kind == "link" and not event.newer:
         link = (_text(fields.get("commit")), _text(fields.get("how")))
         pairs = fields.get("renames")
@@ -137,7 +141,22 @@ def _facts(event: Event, body: bytes, signature: bytes | None) -> Fact:
         anchors,
         conditions,
         signature,
+        lesson,
     )
+
+
+def _lesson(event: Event) -> tuple[tuple[list[str], list[str]], tuple[str, ...]]:
+    """Return by which words and which places a lesson is found, and its texts for the full-text index."""
+    from gitmem.core.lessons import words as telling
+
+    core, topic = _text(event.fields.get("core")) or "", _text(event.fields.get("topic")) or ""
+    given = event.fields.get("paths")
+    paths = [str(path) for path in given] if isinstance(given, list) else []
+    stems: set[str] = set()
+    for text in (core, topic, *(path.replace("/", " ") for path in paths)):
+        stems.update(telling.content(text))
+    keys = {key for path in paths for key in (entity_key(path), entity_key(entities.file_of(path))) if key}
+    return (sorted(stems), sorted(keys)), tuple(map(words.searchable, ("\n".join(paths), "", core, topic)))
 
 
 def _prints(event: Event) -> list[str]:
@@ -183,6 +202,9 @@ class Batch:
         self._prints: list[tuple[str, int]] = []
         self._patterns: list[tuple[str, int, str]] = []
         self._conditions: list[tuple[int, str]] = []
+        self._lessons = 0
+        self._lesson_words: list[tuple[str, int]] = []
+        self._lesson_paths: list[tuple[str, int]] = []
         self._new_names: list[tuple[str, str, int]] = []
         self._links: list[tuple[object, ...]] = []
         self._unlinked: dict[str, tuple[int, str | None, str]] = {}
@@ -204,7 +226,7 @@ class Batch:
 
     def _add(self, fact: Fact, oid: str) -> bool:
         event_id, clock, row, redacted, newer, body, targets, supersedes = fact[:8]
-        indexed, waiting, renames, link, prints, anchors, conditions, signature = fact[8:]
+        indexed, waiting, renames, link, prints, anchors, conditions, signature, lesson = fact[8:]
         if event_id in self._component or (not self.fresh and self._exists(event_id)):
             return False  # R1: the same id twice is once
         n = order_key(clock, event_id)
@@ -234,6 +256,10 @@ class Batch:
             self._conditions.append((n, conditions))
         if signature is not None:
             self.db.execute("INSERT OR REPLACE INTO signatures VALUES (?, ?)", (n, signature))
+        if lesson is not None:
+            self._lessons += 1
+            self._lesson_words += [(stem, n) for stem in lesson[0]]
+            self._lesson_paths += [(key, n) for key in lesson[1]]
         if waiting is not None:
             self._unlinked[event_id] = (n, *waiting)
         if link is not None:
@@ -386,6 +412,17 @@ class Batch:
         self.db.executemany("INSERT OR IGNORE INTO conditions VALUES (?, ?)", self._conditions)
         self._rows, self._refs, self._words, self._prints = [], [], [], []
         self._patterns, self._conditions = [], []
+        if self._lessons:
+            self._insert_lessons()
+
+    def _insert_lessons(self) -> None:
+        self.db.execute(
+            "INSERT INTO meta VALUES ('lessons', ?) ON CONFLICT(key) DO UPDATE SET value = value + excluded.value",
+            (self._lessons,),
+        )
+        self.db.executemany("INSERT OR IGNORE INTO lesson_words VALUES (?, ?)", self._lesson_words)
+        self.db.executemany("INSERT OR IGNORE INTO lesson_paths VALUES (?, ?)", self._lesson_paths)
+        self._lessons, self._lesson_words, self._lesson_paths = 0, [], []
 
     def flush(self) -> None:
         """Put in what is left, and give merged components one number."""

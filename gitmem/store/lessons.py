@@ -1,0 +1,200 @@
+"""Lessons: what the cache knows of experiences, looked up by words and by places at a cost that doesn't grow.
+
+A `Book` (core) works out what a set of events comes to; here the set is gathered. For a few lessons that is what
+concerns them: what speaks of them (gists, uses, marks, what a sleep found), what takes that back, the lesson that
+one is kept under and those under it. For all lessons it is everything of these kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gitmem.core.lessons.book import Book, Standing
+from gitmem.store.cache import Cache
+from gitmem.store.components import birth_trust, event_of
+from gitmem.store.glance import parts, placeholders
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.core.events import Event
+    from gitmem.core.lessons.policies import Policy
+
+#: Kinds of events that a book is made of; marks and reviews count as far as they speak of one.
+KINDS = ("lesson", "gist", "use", "sleep", "undo")
+#: A word that more lessons have is common: how many more doesn't matter.
+COMMON_FROM = 2000
+#: Lookups give so many lessons at most, the newest; and so many rules.
+FOUND_MAX, RULES_MAX = 400, 200
+_SELECT = (
+    "SELECT e.n, e.id, e.kind, e.word, e.body, e.redacted, j.effect, j.trust, j.marks "
+    "FROM events e LEFT JOIN judged j ON j.n = e.n"
+)
+
+
+class Shelf:
+    """The lookups, for one cache."""
+
+    def __init__(self, cache: Cache) -> None:
+        self.cache = cache
+        self.db = cache.db
+
+    @property
+    def total(self) -> int:
+        """How many lessons the log has."""
+        row = self.db.execute("SELECT value FROM meta WHERE key = 'lessons'").fetchone()
+        return int(row[0]) if row else 0
+
+    def frequency(self, words: Iterable[str]) -> dict[str, int]:
+        """Return how many lessons hold each of some words; of a common one, `COMMON_FROM`."""
+        query = f"SELECT COUNT(*) FROM (SELECT 1 FROM lesson_words WHERE word = ? LIMIT {COMMON_FROM})"
+        return {word: self.db.execute(query, (word,)).fetchone()[0] for word in words}
+
+    def by_words(self, words: Iterable[str], limit: int = FOUND_MAX) -> list[str]:
+        """Return the ids of lessons that hold some of the words: those that hold more of them first, then the newest.
+
+        Of a common word the newest lessons are looked at, and those that hold the rarest word with it.
+        """
+        count = self.frequency(words)
+        known = sorted((word for word in count if count[word]), key=lambda word: (count[word], word))
+        held: dict[int, int] = {}
+        for word in known:
+            rows = self.db.execute(
+                "SELECT n FROM lesson_words WHERE word = ? ORDER BY n DESC LIMIT ?", (word, limit)
+            ).fetchall()
+            for (n,) in rows:
+                held[n] = held.get(n, 0) + 1
+        rare = [word for word in known if count[word] < COMMON_FROM]
+        for word in known:
+            if count[word] > limit and rare and word != rare[0]:
+                pair = self.db.execute(
+                    "SELECT a.n FROM lesson_words a JOIN lesson_words b ON b.n = a.n AND b.word = ? "
+                    "WHERE a.word = ? ORDER BY a.n DESC LIMIT ?",
+                    (word, rare[0], limit),
+                ).fetchall()
+                for (n,) in pair:
+                    held[n] = max(held.get(n, 0), 2)
+        best = sorted(held, key=lambda n: (-held[n], -n))[:limit]
+        return self._ids(best)
+
+    def by_paths(self, keys: Sequence[str], limit: int = FOUND_MAX) -> list[str]:
+        """Return the ids of lessons that name one of some places (`entity_key`), the newest first."""
+        found: dict[int, None] = {}
+        for part in parts(keys):
+            rows = self.db.execute(
+                f"SELECT DISTINCT n FROM lesson_paths WHERE key IN ({placeholders(part)}) ORDER BY n DESC LIMIT ?",
+                (*part, limit),
+            )
+            found.update((n, None) for (n,) in rows)
+        return self._ids(sorted(found, reverse=True)[:limit])
+
+    def has_paths(self, keys: Sequence[str]) -> bool:
+        """Say whether any lesson names one of some places."""
+        return any(
+            self.db.execute(
+                f"SELECT 1 FROM lesson_paths WHERE key IN ({placeholders(part)}) LIMIT 1", tuple(part)
+            ).fetchone()
+            for part in parts(keys)
+        )
+
+    def promotions(self) -> list[str]:
+        """Return the ids of the newest events that proposed a pattern, a rule or a principle, newest first."""
+        rows = self.db.execute(
+            "SELECT id FROM events WHERE kind = 'sleep' AND word = 'promote' ORDER BY n DESC LIMIT ?", (RULES_MAX,)
+        )
+        return [event_id for (event_id,) in rows]
+
+    def _ids(self, numbers: Sequence[int]) -> list[str]:
+        found = []
+        for n in numbers:
+            row = self.db.execute("SELECT id FROM events WHERE n = ?", (n,)).fetchone()
+            if row:
+                found.append(row[0])
+        return found
+
+
+def book(cache: Cache, policy: Policy, moment: str, ids: Iterable[str] | None = None) -> Book:
+    """Return what is known of lessons at a moment (a time of the format): of some, or of all of them."""
+    gathered = _Gathered(cache)
+    if ids is None:
+        gathered.everything()
+    else:
+        gathered.some(ids)
+    return Book(gathered.events, gathered.standing, moment, policy)
+
+
+class _Gathered:
+    """Events for a book, each once, and how each stands."""
+
+    def __init__(self, cache: Cache) -> None:
+        self.db = cache.db
+        self.events: list[Event] = []
+        self._standings: dict[str, Standing] = {}
+
+    def standing(self, event: Event) -> Standing:
+        return self._standings[event.id]
+
+    def everything(self) -> None:
+        for row in self.db.execute(f"{_SELECT} WHERE e.kind IN ({placeholders(KINDS)}) ORDER BY e.n", KINDS):
+            self._take(row)
+        marks = self.db.execute(
+            f"{_SELECT} WHERE e.kind = 'mark' AND EXISTS (SELECT 1 FROM refs r JOIN events l ON l.id = r.target "
+            "WHERE r.n = e.n AND l.kind = 'lesson') ORDER BY e.n"
+        ).fetchall()
+        for row in marks:
+            self._take(row)
+
+    def some(self, ids: Iterable[str]) -> None:
+        """Take what concerns some lessons and rules, and the lessons that those lead to."""
+        asked: set[str] = set()
+        left = list(dict.fromkeys(ids))
+        while left:
+            asked.update(left)
+            more: dict[str, None] = {}
+            for event in [*self._named(left), *self._speaking_of(left)]:
+                for led in _leads_to(event):
+                    if led not in asked:
+                        more[led] = None
+            left = list(more)
+
+    def _named(self, ids: Sequence[str]) -> list[Event]:
+        found = []
+        for part in parts(ids):
+            rows = self.db.execute(f"{_SELECT} WHERE e.id IN ({placeholders(part)})", tuple(part)).fetchall()
+            found += [event for row in rows if (event := self._take(row)) is not None]
+        return found
+
+    def _speaking_of(self, ids: Sequence[str]) -> list[Event]:
+        found = []
+        for part in parts(ids):
+            rows = self.db.execute(
+                f"{_SELECT} WHERE e.n IN (SELECT n FROM refs WHERE target IN ({placeholders(part)}) "
+                "AND field = 'targets')",
+                tuple(part),
+            ).fetchall()
+            found += [event for row in rows if (event := self._take(row)) is not None]
+        return found
+
+    def _take(self, row: tuple[object, ...]) -> Event | None:
+        """Keep the event of a row; None where it was kept before."""
+        _, event_id, _, _, body, redacted, effect, trust, marks = row
+        if event_id in self._standings:
+            return None
+        event = event_of(str(event_id), body, str(redacted))  # type: ignore[arg-type]
+        self.events.append(event)
+        self._standings[event.id] = Standing(
+            str(trust or birth_trust(event)), str(marks or ""), applied=effect in (None, "applied")
+        )
+        return event
+
+
+def _leads_to(event: Event) -> tuple[str, ...]:
+    """Return the ids that must be known as well where an event is.
+
+    What takes it back; of a recurrence the lesson that it repeats; of what was absorbed, both. Not all that was used
+    or promoted together with one.
+    """
+    if event.kind == "lesson":
+        return (event.id, *event.targets)
+    if event.kind == "sleep" and event.action == "absorb":
+        return (event.id, *event.targets)
+    return (event.id,) if event.kind in ("gist", "use", "sleep", "undo") else ()
