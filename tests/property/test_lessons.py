@@ -58,8 +58,9 @@ def made(steps) -> World:
             pair = {lessons[aim % len(lessons)].id, lessons[choice % len(lessons)].id}
             world.sleep(day, "absorb", sorted(pair), {})
         elif what == "promote":
-            becomes = {"rank": ("pattern", "rule")[choice % 2], "topic_key": "tz", "direction": aim % 3 - 1}
-            world.sleep(day, "promote", [one.id for one in lessons], becomes | {"representative": lessons[0].id})
+            becomes = {"rank": ("pattern", "rule")[choice % 2], "direction": aim % 3 - 1}
+            becomes["representative"] = lessons[choice % len(lessons)].id
+            world.sleep(day, "promote", [one.id for one in lessons], becomes)
         elif what == "undo":
             aims = [one for one in world.events if one.kind in ("sleep", "use", "undo")]
             if aims:

@@ -32,6 +32,15 @@ def test_the_bands_of_a_life(world):
     ]  # fmt: skip
 
 
+def test_a_gist_is_in_force_until_it_is_undone(world):
+    a = world.lesson("The fixture needs the time zone set, as dates are compared.")
+    shorter = world.event("gist", 1, targets=a, gist="The fixture needs the time zone set").id
+    world.event("gist", 1, targets=a, gist="The fixture needs no time zone set")
+    assert world.book(2).lessons[a].gist == "The fixture needs the time zone set"
+    world.undo(shorter, 3)
+    assert world.book(3).lessons[a].gist == world.book(3).lessons[a].core
+
+
 def test_a_use_makes_it_whole_and_lengthens_its_half_life(world):
     a = world.lesson("x y z")
     before = world.book(60).lessons[a]
@@ -197,9 +206,11 @@ def test_what_does_not_fit_is_passed_over(world):
     world.use(nowhere, 2, commit=1)
     world.sleep(2, "absorb", [a, nowhere], {"under": a})
     world.sleep(2, "absorb", [a], {"under": a})
-    world.sleep(2, "promote", [a, b], {"rank": "law", "topic_key": "t", "direction": 0})
-    world.sleep(2, "promote", [a, b], {"rank": "rule", "topic_key": 3, "direction": 0})
-    world.sleep(2, "promote", [a, b], {"rank": "rule", "topic_key": "t", "direction": True})
+    world.sleep(2, "promote", [a, b], {"rank": "law", "representative": a, "direction": 0})
+    world.sleep(2, "promote", [a, b], {"rank": "rule", "representative": nowhere, "direction": 0})
+    world.sleep(2, "promote", [a, b], {"rank": "rule", "representative": a, "direction": True})
+    world.sleep(2, "promote", [a, b], {"rank": "rule", "direction": 0})
+    world.event("gist", 2, targets=a, gist="x y z w")
     world.undo(a, 3)
     world.undo(nowhere, 3)
     world.event("lesson", 3, v=2, core="newer")
@@ -262,8 +273,8 @@ def test_what_a_sleep_absorbs_keeps_its_own_topic_and_place(world):
 
 
 def promoted(world, lessons, day=10, rank="rule", **more):
-    becomes = {"rank": rank, "topic_key": "tz", "direction": -1, "representative": lessons[0], **more}
-    return world.sleep(day, "promote", lessons, becomes, topic="TZ")
+    becomes = {"rank": rank, "direction": -1, "representative": lessons[0], **more}
+    return world.sleep(day, "promote", lessons, becomes)
 
 
 def three(world, **fields):
@@ -352,11 +363,11 @@ def test_what_fell_stays_down_until_it_is_promoted_again(world):
 def test_a_book_after_outcomes_is_the_book_of_a_log_that_holds_them(world):
     lessons = three(world)
     other = world.lesson("x y 1 again", 4, commit=4, topic="TZ", outcome=-50)
-    becomes = {"rank": "rule", "topic_key": "tz", "direction": -1, "representative": lessons[0]}
+    becomes = {"rank": "rule", "direction": -1, "representative": lessons[0]}
     outcomes = [
         Outcome("absorb", [lessons[0], other], {"under": ""}, {"under": lessons[0]}),
         Outcome("latent", [lessons[1]], {"band": "cold"}, {"band": "latent"}),
-        Outcome("promote", lessons, {"rank": ""}, becomes, topic="TZ"),
+        Outcome("promote", lessons, {"rank": ""}, becomes),
     ]
     book = world.book(10)
     before = book.state()
@@ -364,7 +375,7 @@ def test_a_book_after_outcomes_is_the_book_of_a_log_that_holds_them(world):
     assert book.state() == before
     assert ahead.lessons[other].under == lessons[0]
     for one in outcomes:
-        world.sleep(10, one.action, list(one.targets), one.becomes, topic=one.topic)
+        world.sleep(10, one.action, list(one.targets), one.becomes)
     assert state_hash(world.book(10)) == state_hash(ahead) != state_hash(book)
 
 

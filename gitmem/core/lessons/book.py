@@ -144,7 +144,7 @@ class Lesson:
 class Outcome:
     """One thing that a sleep does: an event to be, with its exact before and after."""
 
-    __slots__ = ("action", "becomes", "scope", "targets", "topic", "was")
+    __slots__ = ("action", "becomes", "scope", "targets", "was")
 
     def __init__(
         self,
@@ -153,14 +153,12 @@ class Outcome:
         was: dict[str, object],
         becomes: dict[str, object],
         scope: str = "",
-        topic: str = "",
     ) -> None:
         self.action = action
         self.targets = tuple(sorted(targets))
         self.was = was
         self.becomes = becomes
         self.scope = scope
-        self.topic = topic
 
     @property
     def key(self) -> tuple[str, frozenset[str]]:
@@ -174,7 +172,7 @@ class Outcome:
 class Deed:
     """One outcome of a sleep that stands, as the book reads it."""
 
-    __slots__ = ("action", "becomes", "id", "order", "policy", "scope", "targets", "topic", "trust")
+    __slots__ = ("action", "becomes", "id", "order", "policy", "scope", "targets", "trust")
 
     def __init__(
         self,
@@ -184,7 +182,6 @@ class Deed:
         targets: tuple[str, ...],
         becomes: Mapping[str, object],
         scope: str,
-        topic: str,
         policy: str,
         trust: str,
     ) -> None:
@@ -194,7 +191,6 @@ class Deed:
         self.targets = targets
         self.becomes = becomes
         self.scope = scope
-        self.topic = topic
         self.policy = policy
         self.trust = trust
 
@@ -382,7 +378,7 @@ class Book:
             *(
                 Deed(
                     f"outcome:{number}", (life.ALWAYS, f"{number:09}"), one.action, one.targets, one.becomes,
-                    one.scope, one.topic, self.policy.name, "proposed",
+                    one.scope, self.policy.name, "proposed",
                 )
                 for number, one in enumerate(outcomes, first)
             ),
@@ -465,7 +461,7 @@ def _deed(event: Event, trust: str) -> Deed:
     policy = _text(event.fields, "policy").partition("/")[0]
     return Deed(
         event.id, _order(event), event.action, event.targets, becomes if isinstance(becomes, dict) else {},
-        event.scope, _text(event.fields, "topic"), policy, trust,
+        event.scope, policy, trust,
     )  # fmt: skip
 
 
@@ -500,7 +496,11 @@ def place_key(paths: Sequence[str]) -> str:
 def is_lawful(core: str, event: Event) -> bool:
     """Say whether a gist says nothing that the core doesn't."""
     text = _text(event.fields, "gist")
-    return bool(text and core)
+    if not text or not core:
+        return False
+    from gitmem.core.lessons import gist
+
+    return not gist.problem(core, text)
 
 
 def _text(fields: Mapping[str, object], name: str) -> str:

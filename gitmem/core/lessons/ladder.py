@@ -30,16 +30,18 @@ class Rule:
     id               of the promotion, an event of kind `sleep`; `also` are others that promoted the same
     rank             pattern, rule or principle
     scope, topic_key, direction   what its evidence has in common; a principle has no topic
+    topic            the topic as it was written, else the paths; "" where there is neither
     evidence         ids of the lessons that support it now; of a principle, of the rules
     count            how many distinct commits (of a principle: rules) support it now
     contradicted_by  ids of lessons of the other direction on the same topic
     representative   the lesson (of a principle: the rule) whose words it speaks
     text             those words: the core of that lesson, "" while it is sealed
     rust             parts per million: how much of its sheen is gone since `last`, its newest evidence or use
+    is_down          of one that fell: whether a sleep has said so
     """
 
     __slots__ = (
-        "also", "contradicted_by", "count", "direction", "evidence", "id", "last", "order", "rank", "representative",
+        "also", "contradicted_by", "count", "direction", "evidence", "id", "is_down", "last", "order", "rank", "representative",
         "rust", "scope", "text", "topic", "topic_key", "trust",
     )  # fmt: skip
 
@@ -59,6 +61,7 @@ class Rule:
     text: str
     rust: int
     last: str
+    is_down: bool
 
     def state(self) -> dict[str, object]:
         return {
@@ -118,7 +121,7 @@ def climbed(book: Book, deeds: Iterable[Deed]) -> tuple[list[Rule], list[Rule]]:
         if deed.action == "fall":
             dropped.update(deed.targets)
         elif deed.action == "promote":
-            key = _key(deed)
+            key = _key(book, deed)
             if key is not None:
                 promoted.setdefault(key, []).append(deed)
     found = groups(book.lessons.values()) if promoted else {}
@@ -128,10 +131,12 @@ def climbed(book: Book, deeds: Iterable[Deed]) -> tuple[list[Rule], list[Rule]]:
         for key in sorted(key for key in promoted if key[0] == rank):
             of_key = promoted[key]
             alive = [deed for deed in of_key if deed.id not in dropped]
-            rules = [_rule(book, key, deed, of_key, found, standing) for deed in alive or of_key[-1:]]
+            shown = alive or of_key[-1:]
+            rules = [_rule(book, key, deed, shown, found, standing) for deed in shown]
             firm = [rule for rule in rules if alive and _is_firm(book, rule, standing)]
             # Two clones promoted the same: what a person ratified speaks for both, else the first.
             best = min(firm or rules[-1:], key=lambda one: (one.trust != "ratified", one.order))
+            best.is_down = not alive
             (standing if firm else fallen).append(best)
     topped = {(one.scope, one.topic_key, one.direction) for one in standing if one.rank == RULE}
     standing = [
@@ -142,18 +147,30 @@ def climbed(book: Book, deeds: Iterable[Deed]) -> tuple[list[Rule], list[Rule]]:
     return sorted(standing, key=lambda one: one.order), sorted(fallen, key=lambda one: one.order)
 
 
-def _key(deed: Deed) -> tuple[str, Group] | None:
-    rank, topic, direction = (deed.becomes.get(name) for name in ("rank", "topic_key", "direction"))
-    if rank not in RANKS or not isinstance(topic, str) or direction not in (-1, 0, 1) or type(direction) is not int:
+def _key(book: Book, deed: Deed) -> tuple[str, Group] | None:
+    """Return the rank and the group of a promotion, or None where it makes no sense.
+
+    The topic is that of the lesson whose words it speaks: an outcome holds no text that a redaction would miss.
+    """
+    rank, direction = deed.becomes.get("rank"), deed.becomes.get("direction")
+    if rank not in RANKS or type(direction) is not int or direction not in (-1, 0, 1):
         return None
-    return str(rank), (deed.scope, topic, direction)
+    if rank == PRINCIPLE:
+        return PRINCIPLE, (deed.scope, "", direction)
+    speaker = book.lessons.get(str(deed.becomes.get("representative", "")))
+    return None if speaker is None else (str(rank), (deed.scope, speaker.topic_key, direction))
+
+
+def speaker(evidence: Iterable[Lesson]) -> str:
+    """Return the lesson whose words a promotion speaks: the first that stands by itself, else the first."""
+    return min(evidence, key=lambda one: (bool(one.under), one.order)).id
 
 
 def _rule(
     book: Book,
     key: tuple[str, Group],
     deed: Deed,
-    of_key: list[Deed],
+    alike: list[Deed],
     found: dict[Group, list[Lesson]],
     below: list[Rule],
 ) -> Rule:
@@ -161,13 +178,15 @@ def _rule(
     rule = object.__new__(Rule)
     rule.id = deed.id
     rule.order = deed.order
-    rule.also = tuple(one.id for one in of_key if one is not deed)
+    rule.also = tuple(one.id for one in alike if one is not deed)
     rule.rank = rank
     rule.scope, rule.topic_key, rule.direction = group
-    rule.topic = deed.topic
+    rule.topic = ""
+    rule.is_down = False
     rule.trust = deed.trust
     rule.representative = str(deed.becomes.get("representative", ""))
     rule.contradicted_by = ()
+    rule.text = ""
     newest = book.used((rule.id, *rule.also))
     if rank == PRINCIPLE:
         rules = bearing(below, rule.scope, rule.direction)
@@ -184,7 +203,9 @@ def _rule(
             against = found.get((rule.scope, rule.topic_key, -rule.direction), ())
             rule.contradicted_by = tuple(one.id for one in against if not one.is_sealed)
         lesson = book.lessons.get(rule.representative)
-        rule.text = lesson.core if lesson is not None and not lesson.is_hidden else ""
+        if lesson is not None and not lesson.is_hidden:
+            rule.text = lesson.core
+            rule.topic = lesson.topic or ", ".join(lesson.paths)
         newest = max(newest, *(fading.microseconds(one.event.recorded_at) for one in lessons), 0)
     newest = min(newest, book.now)
     rule.last = fading.time(newest)
