@@ -9,6 +9,7 @@ from gitmem.core.events import DERIVED, Event, derived_nonce
 from gitmem.core.lessons import fading
 from gitmem.core.lessons.book import Book, Standing
 from gitmem.core.lessons.policies import TENDER, Policy
+from gitmem.core.lessons.sleep import PASSES, Pass, sleep, written
 
 DAY = 86_400
 #: Day 0 of every world.
@@ -27,7 +28,9 @@ def oid(number: int) -> str:
 class World:
     """Events in the order in which they are made, each having seen all before it; and what verdicts say of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, commit: int = 0) -> None:
+        #: The commit that a lesson stands on where none is given; 0 for none.
+        self.commit = commit
         self.events: list[Event] = []
         self.standings: dict[str, Standing] = {}
 
@@ -57,8 +60,8 @@ class World:
         return event
 
     def lesson(self, core: str, day: float = 0, *, commit: int = 0, **fields: Any) -> str:
-        if commit:
-            fields["base"] = {"commit": oid(commit)}
+        if commit or self.commit:
+            fields["base"] = {"commit": oid(commit or self.commit)}
         return self.event("lesson", day, core=core, **fields).id
 
     def use(self, target: str, day: float, *, commit: int = 0, **fields: Any) -> str:
@@ -84,6 +87,15 @@ class World:
             "sleep", day, targets=targets, action=action, was={}, becomes=becomes, policy=policy, nonce=nonce,
             **{**DERIVED, "after": [], **fields},
         ).id  # fmt: skip
+
+    def slept(self, day: float, policy: Policy = TENDER, passes: tuple[Pass, ...] = PASSES) -> list[Event]:
+        """Sleep on all events; what it does is appended as gitmem writes it."""
+        book = self.book(day, policy)
+        outcomes = sleep(book, passes)
+        clock = max((event.clock for event in self.events), default=0)
+        made = [written(outcome, book, clock + n)[0] for n, outcome in enumerate(outcomes, 1)]
+        self.events += made
+        return made
 
     def stand(self, target: str, trust: str) -> None:
         standing = self.standings.setdefault(target, Standing())

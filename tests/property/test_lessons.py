@@ -9,7 +9,9 @@ from lesson_events import World, on
 from gitmem.core import canonical
 from gitmem.core.lessons import fading, life
 from gitmem.core.lessons.book import Book, state_hash
+from gitmem.core.lessons.likeness import alike
 from gitmem.core.lessons.policies import POLICIES, TENDER
+from gitmem.core.lessons.sleep import sleep
 
 CORES = (
     "The fixture needs the time zone set.",
@@ -19,18 +21,26 @@ CORES = (
     "Pin the linter's version.",
 )
 
+#: What gitmem itself writes is left to its own sleeps in these worlds.
+LIVES = "lesson lesson lesson use use seal unseal pin unpin retract"
+
+
 #: One step of a world: what happens, to which of those before, on which day, with which small choices.
-STEPS = st.lists(
-    st.tuples(
-        st.sampled_from("lesson lesson use use seal unseal pin unpin absorb latent promote undo retract".split()),
-        st.integers(0, 30),
-        st.integers(0, 300),
-        st.integers(0, 5),
-        st.booleans(),
-    ),
-    min_size=1,
-    max_size=24,
-)
+def steps_of(words):
+    return st.lists(
+        st.tuples(
+            st.sampled_from(words.split()),
+            st.integers(0, 30),
+            st.integers(0, 300),
+            st.integers(0, 5),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=24,
+    )
+
+
+STEPS = steps_of("lesson lesson use use seal unseal pin unpin absorb latent promote undo retract")
 
 
 def made(steps) -> World:
@@ -52,6 +62,8 @@ def made(steps) -> World:
         elif what in ("seal", "unseal", "pin", "unpin"):
             until = {"until": on(day + 20)} if choice == 0 and not what.startswith("un") else {}
             world.mark(what, lessons[aim % len(lessons)].id, day, seen=seen, **until)
+        elif what == "sleep":
+            world.slept(day)
         elif what == "latent":
             world.sleep(day, "latent", [lessons[aim % len(lessons)].id], {"band": "latent"})
         elif what == "absorb":
@@ -189,3 +201,99 @@ def test_an_undo_of_everything_that_sleeps_did_leaves_what_never_slept(steps, da
         if event.kind == "sleep":
             world.undo(event.id, 300)
     assert state_hash(world.book(day)) == state_hash(never)
+
+
+# --- sleep ---------------------------------------------------------------------------------------
+
+
+@given(steps_of(LIVES + " undo sleep"), st.integers(0, 500), st.sampled_from(POLICIES))
+def test_a_sleep_on_what_a_sleep_left_does_nothing(steps, day, policy):
+    world = made(steps)
+    world.slept(day, policy)
+    assert world.slept(day, policy) == []
+
+
+@given(STEPS, st.integers(0, 500), st.sampled_from(POLICIES))
+def test_folding_the_log_equals_the_state_that_the_sleep_had_in_view(steps, day, policy):
+    world = made(steps)
+    book = world.book(day, policy)
+    ahead = book.after(sleep(book))
+    events = world.slept(day, policy)
+    assert canonical.encode(world.book(day, policy).state()) == canonical.encode(ahead.state())
+    if events:
+        assert events[-1].action == "digest"
+        assert events[-1].fields["becomes"]["state"] == state_hash(ahead)
+        assert events[-1].fields["was"]["state"] == state_hash(book)
+
+
+@given(STEPS, st.randoms(use_true_random=False), st.integers(0, 500), st.sampled_from(POLICIES))
+def test_clones_that_sleep_on_the_same_events_write_the_same_bytes(steps, chance, day, policy):
+    """In whatever order they got them; and sleeping on the join of both does nothing."""
+    one, other = made(steps), made(steps)
+    chance.shuffle(other.events)
+    events = one.slept(day, policy)
+    assert [event.id for event in events] == [event.id for event in other.slept(day, policy)]
+    assert one.slept(day, policy) == other.slept(day, policy) == []
+
+
+@given(
+    steps_of(LIVES), st.integers(0, 200), st.integers(0, 200), st.integers(0, 24), st.integers(0, 24),
+    st.randoms(use_true_random=False),
+)  # fmt: skip
+def test_the_order_of_joins_does_not_matter(steps, day, days, cut, other_cut, chance):
+    """Two clones hold other parts of one life and sleep apart: whoever joins first, they come to one state."""
+    world = made(steps)
+    clones = []
+    for most, when in ((cut, day), (other_cut, day + days)):
+        clone = World()
+        clone.standings = world.standings
+        clone.events = world.events[:most]
+        clone.slept(when)
+        clones.append(clone.events)
+    joined = list({event.id: event for event in [*world.events, *clones[0], *clones[1]]}.values())
+    states, slept = set(), set()
+    for _ in range(3):
+        chance.shuffle(joined)
+        world.events = list(joined)
+        states.add(state_hash(world.book(600)))
+        slept.add(tuple(event.id for event in world.slept(600)))
+        states.add(state_hash(world.book(600)) + " after")
+        assert world.slept(600) == []
+    assert (len(states), len(slept)) == (2, 1)
+
+
+@given(steps_of(LIVES), st.lists(st.integers(300, 500), max_size=4), st.sampled_from(POLICIES))
+def test_numbers_are_the_same_whether_one_slept_often_or_never(steps, nights, policy):
+    asleep, awake = made(steps), made(steps)
+    for night in sorted(nights):
+        asleep.slept(night, policy)
+    slept, never = asleep.book(501, policy), awake.book(501, policy)
+    for name, lesson in slept.lessons.items():
+        for number in ("access", "half_life", "band", "uses", "touches", "last"):
+            assert getattr(lesson, number) == getattr(never.lessons[name], number)
+
+
+@given(steps_of(LIVES), st.integers(300, 500), st.sampled_from(POLICIES))
+def test_undoing_all_that_a_sleep_did_is_the_inverse_and_none_of_it_is_done_again(steps, day, policy):
+    """`latent` lifts what it speaks of, so it is left out here."""
+    world = made(steps)
+    before = state_hash(world.book(day, policy))
+    for event in world.slept(day, policy):
+        if event.action not in ("latent", "digest"):
+            world.undo(event.id, day)
+    latent = [event for event in world.events if event.action == "latent"]
+    world.events = [event for event in world.events if event not in latent]
+    assert state_hash(world.book(day, policy)) == before
+    undone = world.book(day, policy).undone
+    again = [event for event in world.slept(day, policy) if event.action not in ("latent", "digest")]
+    assert [event for event in again if (event.action, frozenset(event.targets)) in undone] == []
+
+
+@given(steps_of(LIVES), st.integers(0, 500), st.sampled_from(POLICIES))
+def test_a_sleep_puts_nothing_under_what_says_something_else(steps, day, policy):
+    world = made(steps)
+    for event in world.slept(day, policy):
+        if event.action == "absorb":
+            one, other = (world.book(day).lessons[target] for target in event.targets)
+            assert alike(one.core, other.core) >= policy.merge_cut
+            assert (one.scope, one.direction) == (other.scope, other.direction)

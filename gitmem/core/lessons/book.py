@@ -389,13 +389,12 @@ class Book:
     def _arrange(self) -> None:
         lessons = self.lessons
         deeds = [deed for deed in self._deeds if deed.action in (ENTER, RETURN) or deed.key not in self.undone]
-        absorbed: dict[str, str] = {}
+        absorbed: dict[str, list[str]] = {}
         for deed in deeds:
             if deed.action == ABSORB and len(deed.targets) == 2 and all(one in lessons for one in deed.targets):
                 survivor, other = sorted(deed.targets, key=lambda one: lessons[one].order)
-                pair = lessons[survivor], lessons[other]
-                if not self._repeated(pair[1]) and pair[0].scope == pair[1].scope:
-                    absorbed.setdefault(other, survivor)
+                if lessons[survivor].scope == lessons[other].scope:
+                    absorbed.setdefault(other, []).append(survivor)
             elif deed.action in (ENTER, RETURN):
                 for target in deed.targets:
                     if target in lessons:
@@ -404,10 +403,12 @@ class Book:
         tops: dict[str, str] = {}  # the highest that isn't hidden, of a lesson and all that it lies under
         # The earlier come first, so what a lesson lies under has its place before it.
         for lesson in sorted(lessons.values(), key=lambda one: one.order):
-            above = self._repeated(lesson) or absorbed.get(lesson.id, "")
-            lesson.under = tops.get(above, "")
+            repeated = self._repeated(lesson)
+            above = [*([repeated] if repeated else ()), *absorbed.get(lesson.id, ())]
+            # The first counts of those that are there to be seen, so nothing is left in the air under what is hidden.
+            lesson.under = next((tops[one] for one in above if tops[one]), "")
             tops[lesson.id] = lesson.under or ("" if lesson.is_hidden else lesson.id)
-            lesson.topic_key = self._topic_key(lesson, lessons.get(above))
+            lesson.topic_key = _topic_key(lesson, *(lessons[one] for one in above[:1]), is_repeat=bool(repeated))
             if lesson.under and not lesson.is_hidden:
                 repeats.setdefault(lesson.under, []).append(lesson.id)
         for lesson in lessons.values():
@@ -422,14 +423,6 @@ class Book:
             if other is not None and other.order < lesson.order:
                 return target
         return ""
-
-    def _topic_key(self, lesson: Lesson, above: Lesson | None) -> str:
-        """Return what a lesson is grouped by. A sleep that puts it under another takes no topic or place from it."""
-        if lesson.topic:
-            return letters.fold(" ".join(lesson.topic.split()))
-        if above is not None and self._repeated(lesson):
-            return above.topic_key
-        return place_key(lesson.paths) or (above.topic_key if above is not None else lesson.id)
 
     def used(self, rule_ids: Iterable[str]) -> int:
         """Return when one of these was last used, in microseconds; 0 for never."""
@@ -479,6 +472,15 @@ def use_key(event: Event) -> str:
     """Return what makes a use distinct: its commit, else its session, else its day."""
     commit, session = _text(event.fields, "commit"), _text(event.fields, "session_id")
     return f"commit:{commit}" if commit else f"session:{session}" if session else f"day:{event.recorded_at[:10]}"
+
+
+def _topic_key(lesson: Lesson, above: Lesson | None = None, *, is_repeat: bool) -> str:
+    """Return what a lesson is grouped by. A sleep that puts it under another takes no topic or place from it."""
+    if lesson.topic:
+        return letters.fold(" ".join(lesson.topic.split()))
+    if above is not None and is_repeat:
+        return above.topic_key
+    return place_key(lesson.paths) or (above.topic_key if above is not None else lesson.id)
 
 
 def place_key(paths: Sequence[str]) -> str:

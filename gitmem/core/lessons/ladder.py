@@ -41,8 +41,8 @@ class Rule:
     """
 
     __slots__ = (
-        "also", "contradicted_by", "count", "direction", "evidence", "id", "is_down", "last", "order", "rank", "representative",
-        "rust", "scope", "text", "topic", "topic_key", "trust",
+        "also", "contradicted_by", "count", "direction", "evidence", "id", "is_down", "last", "order", "rank",
+        "representative", "rust", "scope", "text", "topic", "topic_key", "trust",
     )  # fmt: skip
 
     id: str
@@ -228,6 +228,6 @@ def bearing(rules: Iterable[Rule], scope: str, direction: int) -> list[Rule]:
     """Return the ratified rules on which a principle of this scope and direction rests."""
     return [
         one
-        for one in rules
+        for one in sorted(rules, key=lambda one: one.order)
         if one.rank == RULE and one.trust == "ratified" and one.scope == scope and one.direction == direction
     ]

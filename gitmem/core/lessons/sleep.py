@@ -109,7 +109,9 @@ def climb(book: Book, was: Book, done: Sequence[Outcome]) -> list[Outcome]:
                 break
     for scope, direction in sorted({(rule.scope, rule.direction) for rule in book.rules if rule.rank == RULE}):
         rules = ladder.bearing(book.rules, scope, direction)
-        above = [rule for rule in book.rules if rule.rank == PRINCIPLE and (rule.scope, rule.direction) == (scope, direction)]
+        above = [
+            rule for rule in book.rules if rule.rank == PRINCIPLE and (rule.scope, rule.direction) == (scope, direction)
+        ]
         if len(rules) >= ladder.threshold(book.policy, PRINCIPLE) and not above:
             strongest = min(rules, key=lambda one: (-one.count, one.order))
             evidence_of = [rule.id for rule in rules][: book.policy.evidence_max]
@@ -143,7 +145,9 @@ def digest(book: Book, was: Book, done: Sequence[Outcome]) -> list[Outcome]:
     if not done:
         return []
     named = sorted({target for outcome in done for target in outcome.targets})[:NAMED_MAX]
-    return [Outcome(DIGEST, named, counts(was) | {"state": state_hash(was)}, counts(book) | {"state": state_hash(book)})]
+    return [
+        Outcome(DIGEST, named, counts(was) | {"state": state_hash(was)}, counts(book) | {"state": state_hash(book)})
+    ]
 
 
 PASSES: tuple[Pass, ...] = (absorb, bands, climb, digest)
