@@ -138,7 +138,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "lesson": ("core",),
     "gist": ("targets", "gist"),
     "use": ("targets", "how"),
-    "sleep": ("action", "targets", "was", "becomes"),
+    "sleep": ("action", "targets"),
     "undo": ("targets", "reason"),
 }
 OPTIONAL: dict[str, tuple[str, ...]] = {
@@ -172,7 +172,7 @@ OPTIONAL: dict[str, tuple[str, ...]] = {
     "lesson": ("topic", "paths", "outcome", "cost", "severity", "binding", "targets", "evidence", "base", "tags"),
     "gist": ("reason",),
     "use": ("commit", "paths", "evidence"),
-    "sleep": ("topic",),
+    "sleep": ("was", "becomes", "topic"),
     "undo": ("was", "becomes"),
 }
 #: A word of these that we do not know makes the event newer, not malformed (R12).

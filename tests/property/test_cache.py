@@ -6,9 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitmem.core import events, objects
+from gitmem.core.dates import of_seconds as time_of
 from gitmem.core.history import Checker
+from gitmem.core.lessons.policies import TENDER
+from gitmem.core.lessons.words import content
+from gitmem.core.lineages import entity_key
 from gitmem.core.verdicts import judge
-from gitmem.store import components
+from gitmem.store import components, lessons
 from gitmem.store.batch import facts_of
 from gitmem.store.cache import Cache
 from gitmem.store.memory_log import MemoryLog
@@ -24,6 +28,12 @@ ENTITIES = (
     "src/a.py",
     "src/a.py::f",
     "deps/redis",
+)
+CORES = (
+    "The fixture needs the time zone set.",
+    "The fixture needs the time zone.",
+    "Retries hid the real error.",
+    "再試行は本当のエラーを隠す。",
 )
 CHANGES = ("add", "modify", "reject", "revert", "remove", "supersede", "rename", "retype")
 
@@ -87,6 +97,28 @@ class World:
         self.known[one].update(self.known[other])
 
 
+def _experience(draw: st.DrawFn, known: list[str]) -> dict[str, object]:
+    """An event about lessons; what it targets may be anything."""
+    kind = draw(st.sampled_from(("lesson", "lesson", "gist", "use", "sleep", "undo", "mark"))) if known else "lesson"
+    fields: dict[str, object] = {"kind": kind}
+    if kind == "lesson":
+        fields |= {"core": draw(st.sampled_from(CORES)), "topic": draw(st.sampled_from(("", "tests")))}
+        fields["paths"] = draw(st.sampled_from(([], ["src/a.py"], ["src/a.py::f", "lib"])))
+        fields["outcome"] = draw(st.sampled_from((-50, 0, 50)))
+        if known and draw(st.integers(0, 3)) == 0:
+            fields["targets"] = [draw(st.sampled_from(known))]
+        return fields
+    fields["targets"] = sorted(draw(st.lists(st.sampled_from(known), unique=True, min_size=1, max_size=2)))
+    more: dict[str, dict[str, object]] = {
+        "gist": {"gist": "The fixture needs the time zone."},
+        "use": {"how": "applied"},
+        "sleep": {"action": draw(st.sampled_from(("absorb", "latent", "promote"))), "was": {}, "becomes": {}},
+        "undo": {"reason": "because"},
+        "mark": {"action": draw(st.sampled_from(("seal", "unseal", "mute", "pin"))), "reason": "because"},
+    }
+    return fields | more[kind]
+
+
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
     world = World(draw(st.integers(1, 3)))
@@ -114,6 +146,8 @@ def worlds(draw: st.DrawFn) -> World:
                 "how": "head",
                 "renames": draw(st.sampled_from(([], [["src/a.py", "src/b.py"]], [["src", "lib"]]))),
             }
+        elif draw(st.integers(0, 2)) == 0:
+            fields = _experience(draw, known)
         else:
             change = draw(st.sampled_from(CHANGES))
             fields = {
@@ -176,6 +210,29 @@ def test_the_order_of_a_join_changes_nothing_but_the_tip(world):
     skip = ("meta", "findings", "places")
     rows = [[row for row in one.dump() if row[0] not in skip] for one in (cache, other)]
     assert rows[0] == rows[1]
+
+
+@settings(max_examples=150)
+@given(worlds(), st.integers(0, 400))
+def test_the_book_of_one_lesson_says_what_the_book_of_all_says(world, days):
+    cache = caught_up(world, [world.tips[0]])
+    moment = time_of(1_767_225_600 + days * 86_400)
+    whole = lessons.book(cache, TENDER, moment)
+    ids = {event.id for event in world.known[0].values() if event.kind == "lesson"}
+    assert set(whole.lessons) == ids
+    for lesson_id in ids:
+        assert lessons.book(cache, TENDER, moment, [lesson_id]).lessons[lesson_id].state() == (
+            whole.lessons[lesson_id].state()
+        )
+    # a lesson is found by each of its words and places
+    shelf = lessons.Shelf(cache)
+    assert shelf.total == len(ids)
+    for event in world.known[0].values():
+        if event.kind == "lesson":
+            words = content(event.fields["core"])
+            assert event.id in shelf.by_words(words) and all(shelf.frequency(words).values())
+            paths = event.fields.get("paths", [])
+            assert not paths or event.id in shelf.by_paths([entity_key(paths[0])])
 
 
 MOVED = ("src", "src/x", "src/x/y", "lib", "lib/x", "lib/x/y/z", "app")
