@@ -114,7 +114,10 @@ def payload(agent: str, environ: Mapping[str, str]) -> dict[str, Any] | None:
     if agent == "kiro" and "toolName" in environ.get("USER_PROMPT", ""):
         # Kiro's editor before 1.0: in the environment, and a stdin that is never closed.
         return payloads.parsed(environ["USER_PROMPT"])
-    data = _stdin(payloads.SIZE_MAX)
+    data, size = _stdin(payloads.SIZE_MAX)
+    if size > payloads.SIZE_MAX:
+        _note(agent, f"a payload of {size:,} bytes, of which no more than {payloads.SIZE_MAX:,} are looked at")
+        return None
     if not data.strip():
         return None
     given = payloads.decoded(data)
@@ -123,28 +126,32 @@ def payload(agent: str, environ: Mapping[str, str]) -> dict[str, Any] | None:
     return given
 
 
-def _stdin(size_max: int) -> bytes:
-    """Return what is on stdin up to its end, or what came in time; never a terminal's."""
+def _stdin(size_max: int) -> tuple[bytes, int]:
+    """Return what is on stdin up to its end, or what came in time, and how much that was; never a terminal's.
+
+    What is too much is read all the same, for whoever writes it would fail if we left; but it isn't kept.
+    """
     import select
     import time
 
+    chunks: list[bytes] = []
+    size = 0
     try:
         if os.isatty(0):
-            return b""
+            return b"", 0
         until = time.monotonic() + FIRST_S
-        chunks: list[bytes] = []
-        size = 0
-        while size <= size_max:
+        while True:
             ready, _, _ = select.select((0,), (), (), max(0.0, until - time.monotonic()))
             chunk = os.read(0, 1 << 20) if ready else b""
             if not chunk:
                 break
-            chunks.append(chunk)
             size += len(chunk)
+            if size <= size_max:
+                chunks.append(chunk)
             until = time.monotonic() + NEXT_S
     except (OSError, ValueError):  # closed
-        return b""
-    return b"".join(chunks)
+        return b"", 0
+    return b"".join(chunks), size
 
 
 def _judge(call: Call) -> Answer:

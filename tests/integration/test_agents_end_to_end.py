@@ -247,8 +247,17 @@ def test_what_went_wrong_lets_pass_and_is_in_local_activity(repo, cli, act, said
     assert is_stopped("cursor", *cli("hook", "--agent", "cursor", cwd=repo, input=data))
 
 
-@pytest.mark.parametrize("data", [b'{"session_id": "1", "tool_in', b"not json", b"[1]", b'{"a": "' + b"x" * (17 << 20)])
-def test_a_payload_that_cannot_be_read_lets_pass_and_is_in_local_activity(repo, cli, data):
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b'{"session_id": "1", "tool_in', "no JSON object"),
+        (b"not json", "no JSON object"),
+        (b"[1]", "no JSON object"),
+        (b'{"a": "' + b"x" * (40 << 20) + b'"}', "a payload of 41,943,049 bytes"),
+    ],
+    ids=["cut", "words", "list", "large"],
+)
+def test_a_payload_that_cannot_be_read_lets_pass_and_is_in_local_activity(repo, cli, data, why):
     def noted() -> list[tuple[str, str]]:
         with contextlib.closing(sqlite3.connect(repo / ".git" / "gitmem" / "local.sqlite")) as local:
             return local.execute("SELECT agent, said FROM outcomes WHERE what = 'open'").fetchall()
@@ -259,7 +268,7 @@ def test_a_payload_that_cannot_be_read_lets_pass_and_is_in_local_activity(repo, 
     assert noted() == []
     assert cli("hook", "--agent", "cursor", cwd=repo, input=data).stdout == GO_ON["cursor"]
     ((agent, said),) = noted()
-    assert agent == "cursor" and "no JSON object" in said and "not json" not in said
+    assert agent == "cursor" and why in said and "not json" not in said
 
 
 def test_the_deadline_answers_in_the_dialect_of_whose_payload_it_is(repo):

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from gitmem.core.calls import Edit
 from gitmem.hooks.agents import asking, dialects, edits, patches, paths, payloads
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def shown(found: list[Edit]) -> list[tuple[object, ...]]:
@@ -162,6 +171,35 @@ def test_an_object_is_read_however_it_is_spelled(data, value):
 )
 def test_anything_else_is_nothing(data):
     assert payloads.decoded(data) is None
+    # In the hook nothing has loaded `json`, whose error the scanner would raise.
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from gitmem.hooks.agents import payloads;"
+        "print(payloads.decoded(b'{}'), 'json' in sys.modules, payloads.decoded(sys.stdin.buffer.read()))"
+    )
+    command = [sys.executable, "-I", "-S", "-c", program, str(ROOT)]
+    done = subprocess.run(command, input=data, capture_output=True)
+    assert (done.stdout, done.stderr) == (b"{} False None\n", b"")
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+)
+
+
+@given(_JSON.map(json.dumps) | st.dictionaries(st.text(), _JSON).map(lambda one: json.dumps(one, indent=1)) | st.text())
+@example(' \t{"a": Infinity, "b": -Infinity, "c": 1e400}\r\n')
+@example('{"a": "\x1f"}')
+@example("\x0b{}")
+@example('{"a": 1}\u00a0')
+@example('{"a" : 01}')
+@example("nan")
+def test_a_payload_is_read_as_json_reads_it(text):
+    try:
+        value = json.loads(text, strict=False)
+    except ValueError:
+        value = None
+    assert payloads.parsed(text) == (value if isinstance(value, dict) else None)
 
 
 # --- patches -----------------------------------------------------------------------------------

@@ -55,7 +55,9 @@ def parsed(text: str) -> dict[str, Any] | None:
     text = text.strip(_BLANKS)
     try:
         value, end = _scan(text, 0)
-    except (ValueError, RecursionError, StopIteration):  # ValueError also: an integer of more digits than Python reads
+    except (ValueError, RecursionError, StopIteration, SystemError):
+        # ValueError also: an integer of more digits than Python reads. SystemError: what the scanner of Python 3.11 and
+        # 3.12 raises for ValueError while nobody has loaded `json`, whose error it would be.
         return None
     return value if isinstance(value, dict) and end == len(text) else None
 
