@@ -296,6 +296,11 @@ class Book:
             found = self._standings[event.id] = self._ask(event)
         return found
 
+    def marks_of(self, event_id: str) -> list[str]:
+        """Return the marks that an event bears at the moment; none where the book doesn't know it."""
+        event = self._events.get(event_id)
+        return in_force(self.standing(event).marks, self.moment) if event is not None else []
+
     def counts(self, event: Event) -> bool:
         """Say whether an event has its effect; what is undone is another question."""
         standing = self.standing(event)

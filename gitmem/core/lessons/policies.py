@@ -28,6 +28,7 @@ Parameter.__doc__ = """One constant: its value in each policy, its unit, its gra
 _FADING = "unit/test_lesson_fading.py::"
 _BOOK = "unit/test_lesson_book.py::"
 _LADDER = "unit/test_lesson_ladder.py::"
+_RECALL = "unit/test_lesson_recall.py::"
 _SLEEP = "unit/test_lesson_sleep.py::"
 
 PARAMETERS = (
@@ -114,6 +115,49 @@ PARAMETERS = (
         "Half of a rule's sheen goes in this time without use or new evidence. Rust is shown and takes nothing away.",
         _BOOK + "test_a_rule_rusts_by_half_with_each_half_life",
     ),
+    # recall
+    Parameter(
+        "relevance_bar", 40, 55, "percent", "contrast",
+        "Below it nothing is told: most questions to a memory have no answer in it. Chosen on the even half of a "
+        "labelled set, measured on the odd half (docs/benchmarks.md).",
+        _RECALL + "test_what_is_below_the_bar_is_not_told",
+    ),
+    Parameter(
+        "words_least", 2, 2, "words", "convenience",
+        "One shared word is chance, unless it is all that was asked.",
+        _RECALL + "test_one_shared_word_is_chance_unless_it_is_the_question",
+    ),
+    Parameter(
+        "words_enough", 5, 5, "words", "ad hoc",
+        "A question is measured by so many of its rarest words, weighed by rarity (Spärck Jones, A statistical "
+        "interpretation of term specificity, 1972), so that a long one asks for no more. Chosen on the labelled set.",
+        _RECALL + "test_a_long_question_is_measured_by_its_rarest_words",
+    ),
+    Parameter(
+        "place_gain", 40, 40, "percent", "ad hoc",
+        "What the file in hand adds to relevance: enough to be told under tender, not under austere.",
+        _RECALL + "test_the_file_in_hand_is_enough_under_tender_alone",
+    ),
+    Parameter(
+        "gist_bar", 50, 70, "percent", "contrast",
+        "A gist that has kept fewer of its core's content words is told as the core.",
+        _RECALL + "test_a_gist_that_has_come_too_far_is_told_as_the_core",
+    ),
+    Parameter(
+        "practice_weight", 125, 125, "percent", "ad hoc",
+        "A practice ranks before a note that is as relevant and as near.",
+        _RECALL + "test_what_binds_more_ranks_higher",
+    ),
+    Parameter(
+        "policy_weight", 150, 150, "percent", "ad hoc",
+        "A policy ranks before a practice.",
+        _RECALL + "test_what_binds_more_ranks_higher",
+    ),
+    Parameter(
+        "rust_bar", 500_000, 500_000, "ppm", "convenience",
+        "From here on a rule's label says that it is rusty: one half-life without use or new evidence.",
+        _RECALL + "test_a_rusty_rule_says_so",
+    ),
 )  # fmt: skip
 
 
@@ -139,6 +183,14 @@ class Policy:
     principle_at: int
     evidence_max: int
     rust_half_life_days: int
+    relevance_bar: int
+    words_least: int
+    words_enough: int
+    place_gain: int
+    gist_bar: int
+    practice_weight: int
+    policy_weight: int
+    rust_bar: int
 
     def __init__(self, name: str, version: int, constants: dict[str, int]) -> None:
         self.name = name
