@@ -21,6 +21,14 @@ def test_the_bands_of_a_life(world):
     """Near for one and a half half-lives, latent after four; under the austere, one and three."""
     a = world.lesson("The fixture needs the time zone set.")
 
+    assert [TENDER.band(access) for access in (350_000, 349_999, 62_500, 62_499)] == ["near", "cold", "cold", "latent"]
+    assert [AUSTERE.band(access) for access in (500_000, 499_999, 125_000, 124_999)] == [
+        "near",
+        "cold",
+        "cold",
+        "latent",
+    ]
+
     def bands(policy, days):
         return [(book.lessons[a].band, book.lessons[a].access) for book in (world.book(day, policy) for day in days)]
 
@@ -82,19 +90,25 @@ def test_a_time_before_its_statement_counts_as_its_statement_and_one_to_come_as_
     assert world.book(40, events=known(world.events, on(40))).lessons[a].uses == 1
 
 
-def test_two_distinct_touches_bring_a_latent_lesson_back(world):
+@pytest.mark.parametrize(
+    ("policy", "day", "left", "back"),
+    [
+        (TENDER, 150, 31_250, 62_500 + (350_000 - 62_500) // 2),
+        (AUSTERE, 56, 62_500, 125_000 + (500_000 - 125_000) // 2),
+    ],
+)
+def test_two_distinct_touches_bring_a_latent_lesson_back(world, policy, day, left, back):
     """In proportion to what was left: half the bar left is half the way between the bars."""
     a = world.lesson("x y z")
-    world.use(a, 150, commit=1)
-    world.use(a, 150, commit=1)
-    touched = world.book(150).lessons[a]
-    assert (touched.access, touched.band, touched.touches, touched.uses) == (31_250, "latent", 1, 0)
-    world.use(a, 150, commit=2)
-    back = world.book(150).lessons[a]
-    halfway = 62_500 + (350_000 - 62_500) // 2
-    assert (back.access, back.band, back.touches, back.uses, back.last) == (halfway, "cold", 0, 0, on(150))
-    world.use(a, 151, commit=3)
-    assert world.book(151).lessons[a].access == 1_000_000
+    world.use(a, day, commit=1)
+    world.use(a, day, commit=1)
+    touched = world.book(day, policy).lessons[a]
+    assert (touched.access, touched.band, touched.touches, touched.uses) == (left, "latent", 1, 0)
+    world.use(a, day, commit=2)
+    again = world.book(day, policy).lessons[a]
+    assert (again.access, again.band, again.touches, again.uses, again.last) == (back, "cold", 0, 0, on(day))
+    world.use(a, day + 1, commit=3)
+    assert world.book(day + 1, policy).lessons[a].access == 1_000_000
 
 
 def test_a_pinned_lesson_does_not_go_latent(world):
@@ -165,14 +179,15 @@ def test_an_undone_pair_is_undone_in_whichever_clone_it_was_absorbed(world):
     assert world.book(9).lessons[b].under == ""
 
 
-def test_who_takes_back_that_it_went_latent_lifts_it(world):
+@pytest.mark.parametrize("policy", [TENDER, AUSTERE])
+def test_who_takes_back_that_it_went_latent_lifts_it(world, policy):
+    """To twice the bar, where nearly nothing was left; and it doesn't count as a use."""
     a = world.lesson("x y z")
-    slept = world.sleep(150, "latent", [a], {"band": "latent"})
-    assert world.book(160).lessons[a].said == {"tender": "latent"}
-    world.undo(slept, 160)
-    lesson = world.book(160).lessons[a]
-    assert (lesson.band, lesson.said) == ("cold", {})
-    assert lesson.access >= 2 * TENDER.latent_bar
+    slept = world.sleep(900, "latent", [a], {"band": "latent"}, policy=policy.label)
+    assert world.book(900, policy).lessons[a].said == {policy.name: "latent"}
+    world.undo(slept, 900)
+    lesson = world.book(900, policy).lessons[a]
+    assert (lesson.band, lesson.said, lesson.access, lesson.uses) == ("cold", {}, 2 * policy.latent_bar, 0)
 
 
 def test_a_retracted_lesson_is_gone_and_a_retracted_recurrence_is_no_use(world):

@@ -173,6 +173,15 @@ def test_the_closing_event_has_the_state_before_and_after(world):
     assert (after["near"], after["under"]) == (1, 1)
 
 
+def test_the_closing_event_names_a_few_and_counts_all():
+    for policy in (TENDER, AUSTERE):
+        world = World(commit=1)
+        for n in range(20):
+            world.lesson(f"alpha{n} beta{n}")
+        *latent, closing = world.slept(400, policy)
+        assert (len(latent), len(closing.targets), closing.fields["becomes"]["latent"]) == (20, 8, 20)
+
+
 def test_the_passes_have_an_order_and_another_one_is_another_state(world):
     """What says the same without a topic becomes a pattern only after it was put together."""
     for n, end in enumerate((".", "!")):

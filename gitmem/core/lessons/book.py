@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 ABSORB, ENTER, RETURN, PROMOTE, FALL, DIGEST = "absorb", "latent", "return", "promote", "fall", "digest"
 #: What an undo can take back.
 UNDOABLE = ("sleep", "gist", "use", "undo")
-_SCALE = 1_000_000
 
 
 class Standing:

@@ -78,8 +78,8 @@ class Life:
         at = max(at, self.born)
         if what == LIFT:
             access = self.access(at)
-            # So that it takes at least a half-life to go latent again.
-            self._set(max(access, self._returned(access), 2 * self.policy.latent_bar), at)
+            lift = self.policy.lift_factor * self.policy.latent_bar // 100
+            self._set(max(access, self._returned(access), lift), at)
             return LIFTED
         if _within(self.sealed, at):
             return SEALED

@@ -83,6 +83,12 @@ PARAMETERS = (
         "(savings, Ebbinghaus 1885; Nelson 1985), and a single retrieval is not yet relearning.",
         _BOOK + "test_two_distinct_touches_bring_a_latent_lesson_back",
     ),
+    Parameter(
+        "lift_factor", 200, 200, "percent", "ad hoc",
+        "Who takes back that a lesson went latent lifts it at least to this much of the bar, so that it takes a "
+        "half-life to go latent again.",
+        _BOOK + "test_who_takes_back_that_it_went_latent_lifts_it",
+    ),
     # sleep and the ladder
     Parameter(
         "merge_cut", 60, 75, "percent", "contrast",
@@ -109,6 +115,11 @@ PARAMETERS = (
         "evidence_max", 64, 64, "lessons", "convenience",
         "So many lessons are named as the evidence of a promotion; the others count all the same.",
         _LADDER + "test_a_promotion_names_no_more_than_it_may",
+    ),
+    Parameter(
+        "named_max", 8, 8, "lessons", "convenience",
+        "The event that closes a sleep names so many of the lessons that it was about: it must name one.",
+        _SLEEP + "test_the_closing_event_names_a_few_and_counts_all",
     ),
     Parameter(
         "rust_half_life_days", 180, 90, "days", "contrast",
@@ -177,11 +188,13 @@ class Policy:
     near_bar: int
     latent_bar: int
     touches_to_return: int
+    lift_factor: int
     merge_cut: int
     pattern_at: int
     rule_at: int
     principle_at: int
     evidence_max: int
+    named_max: int
     rust_half_life_days: int
     relevance_bar: int
     words_least: int

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 #: A pass takes the book as the passes before left it, the book as the sleep found it, and the outcomes so far.
 Pass = Callable[[Book, Book, Sequence[Outcome]], list[Outcome]]
 
-#: So many events does a digest name of those that its sleep was about. (It needs one.)
-NAMED_MAX = 8
-
 
 def absorb(book: Book, was: Book, done: Sequence[Outcome]) -> list[Outcome]:
     """Put what says the same as an earlier lesson under it: the most alike, of equals the earliest."""
@@ -144,7 +141,7 @@ def digest(book: Book, was: Book, done: Sequence[Outcome]) -> list[Outcome]:
     """Close a sleep that changed something."""
     if not done:
         return []
-    named = sorted({target for outcome in done for target in outcome.targets})[:NAMED_MAX]
+    named = sorted({target for outcome in done for target in outcome.targets})[: book.policy.named_max]
     return [
         Outcome(DIGEST, named, counts(was) | {"state": state_hash(was)}, counts(book) | {"state": state_hash(book)})
     ]
