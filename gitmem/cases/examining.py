@@ -141,7 +141,12 @@ def _hooks(desk: Desk) -> Iterator[Check]:
     steps = installation.plan(desk.repository)
     missing = [step for step in steps if not step.done]
     left = [step for step in steps if step.done and step.remark]  # to a manager of hooks that nobody told of us
-    if not missing and not left:
+    if desk.repository.work_tree is None and not os.path.isdir(f"{desk.repository.common_dir}/worktrees"):
+        if missing:
+            says = "nobody commits in a bare repository; where people push to one, a server's hook keeps the log whole"
+            yield Check("git hooks", NOTE, f"{says} (docs/ci.md)")
+            missing = left = []
+    elif not missing and not left:
         yield Check("git hooks", OK, "commits get their decisions linked, and plain `git log` shows them")
     for step in missing:
         told = f" ({step.remark})" if step.remark else ""

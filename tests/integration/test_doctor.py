@@ -172,3 +172,11 @@ def test_in_a_bare_repository_and_a_linked_worktree(repo, cli, git, tmp_path):
     git("init", "-q", "--bare", str(bare), cwd=tmp_path)
     assert cli("init", cwd=bare).code == 0
     assert "bare" in found(cli, bare, "repository")[0][1]
+    assert cli("record", "a.b", "add", "-r", "So that there is a log.", cwd=bare).code == 0
+    assert cli("uninstall", cwd=bare).code == 0
+    ((state, says, _),) = found(cli, bare, "git hooks")
+    assert state == "note" and "bare" in says, "but where there are worktrees, people commit"
+    git("commit", "-q", "--allow-empty", "-m", "begin", cwd=repo)
+    git("push", "-q", str(bare), "HEAD:refs/heads/main", cwd=repo)
+    git("worktree", "add", "-q", "--detach", str(tmp_path / "tree of a bare one"), "main", cwd=bare)
+    assert {state for state, *_ in found(cli, bare, "git hooks")} == {"warning"}
