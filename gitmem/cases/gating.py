@@ -158,12 +158,24 @@ class Finder:
 
         marked = additions.marked(changed)
         for closing, share in self._closings.by_content(marked, gate.NOTE_SHARE):
-            back = [
-                marked[mark] for mark in fingerprint.hashes(closing.event.fields.get("fingerprint")) if mark in marked
-            ]
-            addition, line = min(back, key=lambda one: (one[0].path, one[1]))
+            hashes = fingerprint.hashes(closing.event.fields.get("fingerprint"))
+            back = [marked[mark] for mark in hashes if mark in marked]
+            holds = share >= gate.STOP_SHARE
             why = f"{share} % of the lines that were taken out are back"
-            yield from self._match(closing, gate.CONTENT, why, addition, line, holds=share >= gate.STOP_SHARE)
+            home = gate.home(closing.event) if len(set(hashes)) < gate.FEW_LINES else ""
+            if holds and home:
+                at_home = additions.marked([one for one in changed if self._lies_in(one, home)])
+                back = [at_home[mark] for mark in hashes if mark in at_home] or back
+                holds = not at_home.keys().isdisjoint(hashes)
+                why += "" if holds else ", in another file"
+            addition, line = min(back, key=lambda one: (one[0].path, one[1]))
+            yield from self._match(closing, gate.CONTENT, why, addition, line, holds=holds, share=share)
+
+    def _lies_in(self, addition: Addition, home: str) -> bool:
+        """Say whether a file is the one that the folded name `home` means, or lies in it; or did, before it moved."""
+        paths = (addition.path, addition.moved_from) if addition.moved_from else (addition.path,)
+        names = {name for path in paths for _, name in self._closings.names(entity_key(path))}
+        return any(gate.is_home(home, name) for name in names)
 
     def _by_patterns(self, changed: Sequence[Addition]) -> Iterator[Match]:
         if not self._closings.glance.has_patterns():
@@ -229,6 +241,7 @@ class Finder:
         *,
         holds: bool = True,
         here: bool = False,
+        share: int = 100,
     ) -> Iterator[Match]:
         path = addition.path
         sees, may_stop = is_seen(self._scope_of(path), closing.scope)
@@ -243,6 +256,7 @@ class Finder:
                 line=line,
                 strength=closing.strength,
                 holds=holds and may_stop,
+                share=share,
                 waiting=closing.waiting,
             )
 

@@ -46,10 +46,8 @@ def import_git(
     tell = progress or (lambda what, done, total: None)
     reading = importer.read(desk.repository.git_dir, since=since, known_sources=known, progress=tell)
     try:
-        if dry_run:
-            appended = sum(1 for _ in secrets.cleared_history(reading, desk.own_rules(), hits))
-        else:
-            appended = append_history(desk, reading, progress=progress, hits=hits, refused=_left(reading.summary))
+        left = _left(reading.summary)
+        appended = append_history(desk, reading, progress=progress, hits=hits, refused=left, dry_run=dry_run)
     finally:
         reading.close()
     summary = reading.summary
@@ -89,10 +87,10 @@ def import_from(
     hits: list[secrets.Hit] = []
     first = list(islice(drafts, 1))  # what is refused as a whole is refused before a log is begun for it
     drafts = chain(first, drafts)
-    if dry_run:
-        appended = sum(1 for _ in secrets.cleared_history(drafts, desk.own_rules(), hits))
-    else:
-        appended = append_history(desk, drafts, progress=progress, hits=hits, refused=_left(tally)) if first else 0
+    appended = 0
+    if first:
+        left = _left(tally)
+        appended = append_history(desk, drafts, progress=progress, hits=hits, refused=left, dry_run=dry_run)
     return Brought(
         tally.read,
         appended=appended,
@@ -150,16 +148,29 @@ def append_history(
     progress: Callable[[str, int, int], None] | None = None,
     hits: list[Hit] | None = None,
     refused: Left | None = None,
+    dry_run: bool = False,
 ) -> int:
-    """Do what `Memory.append_history` says; `refused` is told of each draft that the rules refuse."""
+    """Do what `Memory.append_history` says; `refused` is told of each draft that the rules refuse.
+
+    With `dry_run` all is decided in the same way, and nothing is written.
+    """
     from gitmem.core import secrets
     from gitmem.store.bulk import Bulk
 
     base = desk.writer()
     writer = Writer(base.author, channel, tool=TOOL, agent=base.agent, session_id=base.session_id, policy=base.policy)
-    bulk = Bulk(desk.model, desk.log, writer, CHUNK, iter(nonce, ""))
     clean = secrets.cleared_history(drafts, desk.own_rules(), [] if hits is None else hits)
-    return bulk.append(_at_home(desk, clean), progress, refused)
+    drafts = _at_home(desk, clean)
+    if not dry_run:
+        return Bulk(desk.model, desk.log, writer, CHUNK, iter(nonce, "")).append(drafts, progress, refused)
+    from gitmem.store.rehearsal import Rehearsal, Turn
+
+    rehearsal = Rehearsal(desk.model)
+    try:
+        bulk = Bulk(rehearsal, rehearsal.log, writer, CHUNK, iter(nonce, ""), Turn)
+        return bulk.append(drafts, progress, refused)
+    finally:
+        rehearsal.close()
 
 
 def _at_home(desk: Desk, drafts: Iterable[Draft]) -> Iterable[Draft]:

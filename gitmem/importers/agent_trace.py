@@ -13,54 +13,33 @@ from collections.abc import Iterator, Mapping
 from gitmem.core import dates, vocabulary
 from gitmem.core.drafts import Draft
 from gitmem.errors import Refused
+from gitmem.importers.json_values import Values
 from gitmem.importers.pen import Pen, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FILE_MAX = 256 << 20
 _OWN = "dev.gitmem"
 _SELVEDGE = "dev.selvedge"
 
 
 def read(path: str, pen: Pen) -> Iterator[Draft]:
     """Yield the drafts of the file at `path`. Raises Refused where it can't be read."""
-    for number, record in _records(path, pen):
-        pen.tally.saw("records")
-        where = f"record {number}"
-        if not isinstance(record, dict) or not isinstance(record.get("files"), list):
-            pen.tally.skip("records that are not Agent Trace 0.1.0", where)
-            continue
-        yield from _changes(record, where, pen)
-
-
-def _records(path: str, pen: Pen) -> Iterator[tuple[int, object]]:
     try:
         with open(path, "rb") as file:
-            data = file.read(FILE_MAX + 1)
+            for where, record in Values(file, pen.tally.skip):
+                pen.tally.saw("records")
+                if isinstance(record, dict) and isinstance(record.get("files"), list):
+                    yield from _changes(record, where, pen)
+                else:
+                    pen.tally.skip("records that are not Agent Trace 0.1.0", where)
     except OSError as error:
         raise Refused(
             field="PATH",
             what=f"{path[:200]!r} can't be read: {error.strerror}",
             hint="give a file of Agent Trace records: JSON, or one a line.",
         ) from None
-    if len(data) > FILE_MAX:
-        raise Refused(field="PATH", what=f"{path[:200]!r} is larger than 256 MB")
-    text = data.decode("utf-8-sig", "replace")
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        for number, line in enumerate(text.split("\n"), 1):  # other ends of lines may stand in a text
-            if line.strip():
-                try:
-                    yield number, json.loads(line)
-                except (ValueError, RecursionError):
-                    pen.tally.skip("lines that are no JSON", f"line {number}")
-        return
-    if isinstance(whole, dict) and isinstance(whole.get("records"), list):
-        whole = whole["records"]  # a bundle
-    yield from enumerate(whole if isinstance(whole, list) else [whole], 1)
 
 
 def _changes(record: Mapping[str, Any], where: str, pen: Pen) -> Iterator[Draft]:

@@ -21,7 +21,7 @@ LINES_MAX = 400_000
 FILES_MAX = 2000
 #: A longer line is compared by its beginning.
 LINE_MAX = 16 * 1024
-#: A larger SQL file is not read.
+#: A larger file is not read as a whole.
 BLOB_MAX = 1 << 20
 
 _SUBMODULE = "160000"
@@ -89,11 +89,14 @@ class Diff:
         self.lines = 0
         self.cut = ""
 
-    def fingerprint(self, file: File, *, removed: bool = False, back: Side | None = None) -> dict[str, object] | None:
+    def fingerprint(
+        self, file: File, *, removed: bool = False, back: Side | None = None, standing: str | None = None
+    ) -> dict[str, object] | None:
         """Return the fingerprint of the lines that the commit adds to `file`, without those that it moves.
 
         With `removed`, of those that it removes: what an unknown earlier commit had added. With `back`, only of those
         that a revert took out again, where it took out any: what had changed before, or stayed, was not rejected.
+        `standing` is the text that the revert left, where it can be read: a line of it is no sign of what it took out.
         """
         marks = (file.removed if removed else file.added).marks
         limit = marks.limit
@@ -106,6 +109,8 @@ class Diff:
             limit = min(limit, back.marks.limit)
             kept &= back.marks.hashes
         kept = {value for value in kept if value < limit}
+        if kept and standing:
+            kept -= fingerprint.marks(line[: LINE_MAX - 1] for line in standing.split("\n"))
         # What was cut off was as dense as what was kept.
         return fingerprint.of_marks(kept, lines=len(kept) * (_ALL // limit))
 

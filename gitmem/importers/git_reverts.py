@@ -268,7 +268,8 @@ class Reverts:
             if path:
                 entity = Entity("file", opened=_opens(file), tried=_opens(twin))
                 if act.closes:
-                    entity.fingerprint = original.fingerprint(twin, back=file.removed)
+                    standing = self._diffs.text(file.new)
+                    entity.fingerprint = original.fingerprint(twin, back=file.removed, standing=standing)
                 act.entities[path] = entity
         self._tables(act, diff, original)
 
@@ -278,7 +279,7 @@ class Reverts:
         for file, _ in self._bounded([(file, file) for file in files], name):
             path = self._entity_path(file, name)
             if path:
-                sketch = diff.fingerprint(file, removed=True)
+                sketch = diff.fingerprint(file, removed=True, standing=self._diffs.text(file.new))
                 act.entities[path] = Entity("file", opened=_opens(file), tried="", fingerprint=sketch)
         self._tables(act, diff, None)
 

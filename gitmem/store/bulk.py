@@ -23,6 +23,7 @@ from gitmem.store.cache import Cache
 from gitmem.store.collector import Seldom
 from gitmem.store.log import Log, TipMoved
 from gitmem.store.readmodel import ReadModel
+from gitmem.store.repository import Repository
 from gitmem.store.writing import Appender, Tries
 
 #: So many events of lineages are carried along, about a kilobyte each; then the cache takes in what was appended, and
@@ -37,16 +38,23 @@ Left = Callable[[Draft, GitmemError], None]
 
 
 class Bulk:
-    """Appends drafts with a source, at most `size` events a commit, in the name of `writer`."""
+    """Appends drafts with a source, at most `size` events a commit, for `writer`; each commit is a `turn`."""
 
     def __init__(
-        self, model: ReadModel, open_log: Callable[[], Log], writer: Writer, size: int, nonces: Iterator[str]
+        self,
+        model: ReadModel,
+        open_log: Callable[[], Log],
+        writer: Writer,
+        size: int,
+        nonces: Iterator[str],
+        turn: Callable[[Repository], Tries] = Tries,
     ) -> None:
         self._model = model
         self._open_log = open_log
         self._writer = writer
         self._size = size
         self._nonces = nonces
+        self._turn = turn
         self._appender = Appender(model, open_log)
         self._state: _State | None = None
         self._tip = ""
@@ -87,7 +95,7 @@ class Bulk:
             yield part
 
     def _append(self, drafts: list[Draft]) -> int:
-        with Tries(self._model.repository) as tries:
+        with self._turn(self._model.repository) as tries:
             while True:
                 tries.begin()
                 state = self._standing()

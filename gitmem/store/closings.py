@@ -101,7 +101,7 @@ class Closings:
         among them then, as it is for the guard (ADR 0010).
         """
         found: dict[int, tuple[Closing, str]] = {}
-        names = [(where, key, parents(key)) for where, key in self._names(entity_key(name))]
+        names = [(where, key, parents(key)) for where, key in self.names(entity_key(name))]
         if scope is not None:
             names += self._elsewhere(scope, name)
         for where, key, above in names:
@@ -146,7 +146,7 @@ class Closings:
     def standings(self, name: str) -> list[tuple[str, str, str, str]]:
         """Return (scope, verdict, approach key, id of the deciding event) of each decision on an entity itself."""
         found = []
-        for scope, key in self._names(entity_key(name)):
+        for scope, key in self.names(entity_key(name)):
             rows = self.cache.db.execute(
                 "SELECT d.scope, d.verdict, d.akey, d.standing, d.names FROM names n "
                 "JOIN decisions d ON d.component = n.component AND d.scope = n.scope WHERE n.key = ?",
@@ -168,8 +168,8 @@ class Closings:
             return None
         return None if marks.SEAL in marks.in_force(row[3], self.now) else event_of(*row[:3])
 
-    def _names(self, key: str) -> list[tuple[str | None, str]]:
-        """Return every name that renames in force gave a folded name, each with the scope that they hold in.
+    def names(self, key: str) -> list[tuple[str | None, str]]:
+        """Return every name that renames in force gave a folded name, and itself, each with the scope it holds in.
 
         None is every scope: where nothing was renamed.
         """

@@ -90,6 +90,8 @@ class Appender:
 
     def begin(self) -> bool:
         """Make sure that there is a log: append the root where there is none. Returns whether it did."""
+        if self._open_log().tip() is not None:
+            return False
         with Lock(self.model.repository):
             log = self._open_log()
             if log.tip() is not None:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import array
 from collections.abc import Iterable, Mapping
 
-from gitmem.core import dates, entities, fingerprint, objects, staleness
+from gitmem.core import dates, entities, fingerprint, gate, objects, staleness
+from gitmem.core.lineages import entity_key
 from gitmem.core.staleness import Signal
 from gitmem.core.verdicts import judge
 from gitmem.errors import GitFailed
@@ -24,8 +25,6 @@ from gitmem.store.local import Local
 from gitmem.store.repository import Repository
 from gitmem.store.revisits import Due
 
-#: So many percent of a fingerprint's lines in one commit bring it back, as for the gate.
-SHARE_MIN = 60
 #: So many commits are looked at, the newest.
 COMMITS_MAX = 1000
 #: Of so many files of a commit the content in HEAD is read.
@@ -53,9 +52,10 @@ def found(cache: Cache, repository: Repository, scope: str, now: str) -> list[Du
                 shared[event_id] = shared.get(event_id, 0) + 1
         for event_id, count in sorted(shared.items()):
             share = 100 * count // len(wanted[event_id])
-            if share < SHARE_MIN or event_id not in left or times[commit] <= since[event_id]:
+            if share < gate.STOP_SHARE or event_id not in left or times[commit] <= since[event_id]:
                 continue
-            if _share_in_head(repository, commit, wanted[event_id]) < SHARE_MIN:
+            home = gate.home(left[event_id].event) if len(wanted[event_id]) < gate.FEW_LINES else ""
+            if _share_in_head(repository, commit, wanted[event_id], home) < gate.STOP_SHARE:
                 continue
             when = dates.of_seconds(times[commit])
             why = f"{share} % of its lines are back, by commit {commit[:10]} on {when[:10]}, and nothing supersedes it"
@@ -112,15 +112,15 @@ def _additions(repository: Repository, commits: Mapping[str, int]) -> dict[str, 
     return out
 
 
-def _share_in_head(repository: Repository, commit: str, wanted: Iterable[int]) -> int:
-    """Return how many percent of the hashes `wanted` the files that `commit` touched hold in HEAD."""
+def _share_in_head(repository: Repository, commit: str, wanted: Iterable[int], home: str) -> int:
+    """Return how many percent of the hashes `wanted` the files that `commit` touched (in `home`) hold in HEAD."""
     names = ("diff-tree", "-r", "--root", "-m", "--no-commit-id", "--name-only", "-z", "--diff-filter=d", commit)
     try:
         paths = repository.git(*names).decode("utf-8", "surrogateescape").split("\0")
     except GitFailed:
         return 0
     marks: set[int] = set()
-    for path in [one for one in paths if one][:FILES_MAX]:
+    for path in [one for one in paths if one and (not home or gate.is_home(home, entity_key(one)))][:FILES_MAX]:
         result = repository.try_git("cat-file", "blob", f"HEAD:{path}")
         if result.rc == 0:
             marks |= fingerprint.marks(result.out.decode("utf-8", "replace").split("\n"))

@@ -59,7 +59,7 @@ class Mined:
             waiting = []
             if lands:
                 self.landings.setdefault(oid, set()).add(key)
-            elif draft.fields["change_type"] == "revert" and "/" not in key[0][:0]:
+            elif draft.fields["change_type"] == "revert":
                 self.verdicts.setdefault(oid, []).append(Verdict(draft, oid, roots.get(key, "")))
 
 

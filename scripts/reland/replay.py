@@ -25,17 +25,31 @@ BASELINES = ("path", "path for 30 days", "patch id", "git log --grep=Revert -- p
 
 
 class Asked:
-    """One edit, and what was answered. `back`: verdict event -> explicit or not, of what it brings back in truth."""
+    """One edit, and what was answered.
 
-    __slots__ = ("back", "baselines", "first", "ms", "noted", "stopped")
+    back   verdict event -> explicit or not, of what it brings back in truth
+    short  it brings nothing back but, in its own file, a verdict of too few lines to be sure: neither right nor wrong
+    first  the id that the answer names first, shortened
+    place  commit and path, and `text` the answer: for who looks into it, never in a row
+    """
+
+    __slots__ = ("back", "baselines", "first", "ms", "noted", "place", "short", "stopped", "text")
 
     def __init__(self) -> None:
         self.back: dict[str, bool] = {}
+        self.short = False
         self.stopped = False
         self.noted = False
         self.first = ""
         self.ms = 0.0
+        self.place = ""
+        self.text = ""
         self.baselines: dict[str, bool] = {}
+
+    @property
+    def is_caught(self) -> bool:
+        """Whether it was stopped by a verdict that it brings back, told first."""
+        return self.stopped and any(self.first == event[:8] for event in self.back)
 
 
 class Replay:
@@ -43,9 +57,9 @@ class Replay:
 
     def __init__(self, clone: Clone, scratch: Path, most: int) -> None:
         self.clone = clone
+        self.mined = Mined(clone)
         self.asked: list[Asked] = []
         self.edits = 0
-        self.unexercised = 0
         self.verdicts: list[Verdict] = []
         self._most = most
         self._tree = new_repository(scratch)
@@ -53,10 +67,11 @@ class Replay:
         self._standing: dict[tuple[str, str], Verdict] = {}
         self._lines: dict[int, set[tuple[str, str]]] = {}
         self._patches: set[str] = set()
+        self._patch: tuple[str, str] = ("", "")
         self._said_revert: set[str] = set()
 
     def run(self) -> None:
-        mined = Mined(self.clone)
+        mined = self.mined
         changes = list(self.clone.changes())
         by_oid = {change.oid: change for change in changes}
         first = next((at for at, change in enumerate(changes) if change.oid in mined.acts), len(changes))
@@ -80,42 +95,54 @@ class Replay:
             before, after = self.clone.text(file.old), self.clone.text(file.new)
             if before is None or after is None:
                 continue
-            came = fingerprint.marks(after.split("\n")) - fingerprint.marks(before.split("\n"))
-            back = self._back(file, came, explicit)
-            if not back and (int(change.oid[:8], 16) + number) % every:
+            back, short = self._back(file, self._came(before.split("\n"), after.split("\n")), explicit)
+            if not back and not short and (int(change.oid[:8], 16) + number) % every:
                 continue
-            asked = self._ask(f"{change.oid}.{number}", file.path, before if file.old else None, after)
+            asked = ask(self._tree, f"{change.oid}.{number}", file.path, before if file.old else None, after)
+            asked.place = f"{change.oid[:12]} {file.path}"
             asked.back = {verdict.event: was for verdict, was in back}
+            asked.short = short and not back
             asked.baselines = self._by_others(change, file)
             self.asked.append(asked)
 
-    def _back(self, file: File, came: set[int], explicit: set[tuple[str, str]]) -> list[tuple[Verdict, bool]]:
+    def _came(self, before: list[str], after: list[str]) -> set[int]:
+        """Return the distinctive lines that an edit brings in; none where no verdict has one of them."""
+        came = fingerprint.marks(set(after).difference(before))
+        # Whole files are hashed only where it matters: of most edits nothing was ever taken back.
+        return set() if came.isdisjoint(self._lines) else came - fingerprint.marks(before)
+
+    def _back(
+        self, file: File, came: set[int], explicit: set[tuple[str, str]]
+    ) -> tuple[list[tuple[Verdict, bool]], bool]:
+        """Return the verdicts that an edit brings back, each with whether it says so; and whether a short one is."""
         found: dict[tuple[str, str], int] = {}
         for mark in came:
             for key in self._lines.get(mark, ()):
                 found[key] = found.get(key, 0) + 1
         back = []
+        short = False
         for key, verdict in self._standing.items():
             share = 100 * found.get(key, 0) // max(1, len(verdict.lines))
             is_explicit = key in explicit and key[0] == file.path
-            if is_explicit or (share >= BACK and len(verdict.lines) >= LINES_MIN):
-                if len(verdict.lines) < LINES_MIN:
-                    self.unexercised += 1
-                    continue
+            if len(verdict.lines) < LINES_MIN:
+                short = short or (key[0] == file.path and (is_explicit or share >= BACK))
+            elif is_explicit or share >= BACK:
                 back.append((verdict, is_explicit))
-        return back
-
-    def _ask(self, session: str, path: str, before: str | None, after: str) -> Asked:
-        return ask(self._tree, session, path, before, after)
+        return back, short
 
     def _by_others(self, change: Change, file: File) -> dict[str, bool]:
         here = [verdict for (path, _), verdict in self._standing.items() if path == file.path]
         return {
             "path": bool(here),
             "path for 30 days": any(change.time - verdict.time <= 30 * DAY_S for verdict in here),
-            "patch id": bool(self._patches) and self.clone.patch_id(change.oid) in self._patches,
+            "patch id": bool(self._patches) and self._patch_id(change.oid) in self._patches,
             "git log --grep=Revert -- path": file.path in self._said_revert,
         }
+
+    def _patch_id(self, oid: str) -> str:
+        if self._patch[0] != oid:
+            self._patch = (oid, self.clone.patch_id(oid))
+        return self._patch[1]
 
     def _learn(self, change: Change, mined: Mined, by_oid: dict[str, Change]) -> None:
         """Append what this commit says, and know its lines."""
@@ -145,7 +172,10 @@ class Replay:
     def _forget(self, key: tuple[str, str]) -> None:
         verdict = self._standing.pop(key, None)
         for mark in verdict.lines if verdict is not None else ():
-            self._lines[mark].discard(key)
+            keys = self._lines[mark]
+            keys.discard(key)
+            if not keys:
+                del self._lines[mark]
 
 
 def new_repository(place: Path) -> Path:
@@ -181,6 +211,7 @@ def ask(tree: Path, session: str, path: str, before: str | None, after: str, *, 
     asked = Asked()
     asked.ms = (time.perf_counter() - begun) * 1000
     asked.stopped, asked.noted = answer.stop, bool(answer.text) and not answer.stop
+    asked.text = answer.text
     found = _ID.search(answer.text)
     asked.first = found.group(1) if found else ""
     place.unlink(missing_ok=True)

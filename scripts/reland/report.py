@@ -39,10 +39,10 @@ class Row:
         self.edits = replay.edits
         self.asked = len(asked)
         self.verdicts = len(replay.verdicts)
-        self.unexercised = replay.unexercised
         self.explicit = _caught(asked, explicit=True)
         self.silent = _caught(asked, explicit=False)
-        plain = [one for one in asked if not one.back]
+        plain = [one for one in asked if not one.back and not one.short]
+        self.short = (sum(one.stopped for one in asked if one.short), sum(one.short for one in asked))
         self.false = (sum(one.stopped for one in plain), len(plain))
         self.notes = (sum(one.noted for one in plain), len(plain))
         times = sorted(one.ms for one in asked)
@@ -64,24 +64,39 @@ class Row:
 
 def _caught(asked: Sequence[Asked], *, explicit: bool) -> tuple[int, int]:
     mine = [one for one in asked if explicit in one.back.values()]
-    return sum(one.stopped and any(one.first == event[:8] for event in one.back) for one in mine), len(mine)
+    return sum(one.is_caught for one in mine), len(mine)
+
+
+def looked_into(name: str, asked: Sequence[Asked]) -> list[str]:
+    """Return every edit that was stopped for nothing, and every re-landing that wasn't, with what was answered."""
+    out = []
+    for one in asked:
+        if one.is_caught if one.back else not one.stopped:
+            continue
+        what = "missed" if one.back else "too short to be sure" if one.short else "stopped for nothing"
+        out += ["", f"== {what}: {name} {one.place}", *(f"   brings back {event[:8]}" for event in one.back)]
+        out += [f"   {line}" for line in one.text.split("\n")]
+    return out
 
 
 def lines(rows: Sequence[Row]) -> list[str]:
     """Return the report as Markdown, the losing rows too."""
     heads = ("history", "edits asked", "verdicts", "explicit, rank 1", "silent, rank 1", "false stops / 1,000")
-    out = [f"| {' | '.join((*heads, 'notes / 1,000', 'ms (p50, p95)'))} |"]
-    out.append("|---|---|---|---|---|---|---|---|")
+    out = [f"| {' | '.join((*heads, 'too short, stopped', 'notes / 1,000', 'ms (p50, p95)'))} |"]
+    out.append("|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         out.append(
             f"| {row.name} | {row.asked:,} of {row.edits:,} | {row.verdicts} | {told(*row.explicit)} "
             f"| {told(*row.silent)} "
-            f"| {_per_thousand(*row.false)} | {_per_thousand(*row.notes)} | {row.ms[0]:.1f}, {row.ms[1]:.1f} |"
+            f"| {_per_thousand(*row.false)} | {row.short[0]}/{row.short[1]} | {_per_thousand(*row.notes)} "
+            f"| {row.ms[0]:.1f}, {row.ms[1]:.1f} |"
         )
-    explicit, silent, false, notes = (_sum(rows, name) for name in ("explicit", "silent", "false", "notes"))
+    explicit, silent, false, short, notes = (
+        _sum(rows, name) for name in ("explicit", "silent", "false", "short", "notes")
+    )
     out.append(
         f"| **all** | {sum(row.asked for row in rows):,} | {sum(row.verdicts for row in rows)} | {told(*explicit)} "
-        f"| {told(*silent)} | {_per_thousand(*false)} | {_per_thousand(*notes)} | |"
+        f"| {told(*silent)} | {_per_thousand(*false)} | {short[0]}/{short[1]} | {_per_thousand(*notes)} | |"
     )
     out += ["", "| instead of the gate | re-landings stopped | false stops / 1,000 |", "|---|---|---|"]
     for name in BASELINES:

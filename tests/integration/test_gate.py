@@ -273,6 +273,35 @@ def test_lines_that_come_back_stop_from_sixty_percent_on_wherever_they_come_back
     assert lines.edit("lib/elsewhere.py", "".join(LINES[:2]), session="claude:c").text == ""
 
 
+@pytest.mark.parametrize(("several", "elsewhere"), [(1, False), (2, False), (3, True)])
+def test_one_or_two_lines_stop_in_their_own_file_and_are_noted_in_another(world, git, several, elsewhere):
+    text = "".join(LINES[:several])
+    (world.repo / "the.diff").write_text(text)
+    world.person("reject", "src/price.py", "--approach", "by rate", "-r", "rounding", "--diff", "the.diff")
+    assert world.edit("src/price.py", text).stop
+    assert world.edit("Src/Price.py", text, session="claude:b").stop, "names match without case"
+    other = world.edit("lib/other.py", text, session="claude:c")
+    assert other.stop == elsewhere and "rounding" in other.text and "100 %" in other.text
+    assert ("in another file" in other.text) != elsewhere
+    # where the file is called otherwise now, that is its own
+    world.person("record", "lib/cost.py", "rename", "--rename-from", "src/price.py", "-r", "it costs")
+    assert world.edit("lib/cost.py", text, session="claude:d").stop
+    # what names no file is known by its lines alone
+    world.person("reject", "payments.rate", "--approach", "by rate", "-r", "no rates", "--diff", "the.diff")
+    assert "no rates" in world.edit("lib/third.py", text, session="claude:e").text
+    assert world.edit("lib/third.py", text, session="claude:f").stop
+
+
+def test_what_is_surest_to_be_the_thing_itself_is_told_first(lines):
+    (lines.repo / "the.diff").write_text("".join(LINES[:5]) + "".join(line.replace("rate", "tax") for line in LINES))
+    (some,) = lines.person("reject", "src/tax.py", "--approach", "taxes", "-r", "rounding too", "--diff", "the.diff")
+    (name,) = lines.person("reject", "src/new.py", "-r", "no such file")
+    stopped = lines.edit("src/new.py", "".join(LINES) + "".join(line.replace("rate", "tax") for line in LINES[:6]))
+    assert stopped.stop and "100 %" in stopped.text
+    at = [stopped.text.index(told) for told in ("surcharges by rate", some[:8], name[:8])]
+    assert at == sorted(at), stopped.text
+
+
 def test_lines_that_stayed_may_be_edited_around(lines):
     lines.write("src/price.py", "def price():\n" + "".join(LINES))
     pair = [("def price():", "def price(rate):", False)]

@@ -847,6 +847,19 @@ def test_a_fingerprint_keeps_what_the_revert_took_out_and_not_what_stayed(projec
     assert [one["fingerprint"] for one in made] == [fingerprint.sketch(CODE[2:9])]
 
 
+def test_a_line_that_stands_in_the_file_after_the_revert_is_no_sign_of_what_was_reverted(project: Project) -> None:
+    guard = "if not rows_are_valid(orders):"
+    before = f"{guard}\n    pass\n"
+    project.commit("Begin", {"rows.py": before, "other.py": "y = 1\n"})
+    cached = project.commit(
+        "Cache rows", {"rows.py": before + CACHE + f"    {guard}\n", "other.py": "y = 1\n" + guard + "\n"}
+    )
+    project.revert(cached)
+    made = {one["entity_path"]: one for one in project.read()[0] if one["change_type"] == "revert"}
+    assert made["rows.py"]["fingerprint"] == fingerprint.sketch(CODE[:10])
+    assert made["other.py"]["fingerprint"] == fingerprint.sketch([guard])
+
+
 # --- trailers -----------------------------------------------------------------------------------
 
 CHOSE = """\

@@ -76,6 +76,16 @@ def test_what_was_there_before_what_is_gone_again_and_what_is_little_is_not_told
     assert flags(person) == {closed: ["relanded"]}
 
 
+def test_a_line_or_two_come_back_in_their_own_file_only(person, commit, tmp_path):
+    (tmp_path / "line").write_text(LINES.splitlines(keepends=True)[1])
+    words = ("reject", "pay.py", "--approach", "own table", "-r", "PCI.", "--diff", tmp_path / "line", "--json")
+    one = person(*words).json["events"][0]["id"]
+    commit(LINES, name="other.py")
+    assert flags(person) == {}
+    commit(LINES)
+    assert flags(person) == {one: ["relanded"]}
+
+
 def test_a_file_that_only_moves_brings_nothing_back(person, closed, commit, git, repo):
     commit(LINES, name="old.py", env=EARLIER)
     git("mv", "old.py", "new.py", cwd=repo)
