@@ -18,7 +18,7 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:  # while modules were still loading; later ones end in `cli.entry`
         if argv is not None:
             raise
-        os.write(2, b"error: interrupted.\n")
+        os.write(2, b"error: interrupted; nothing was written.\n")
         return 130
 
 

@@ -23,8 +23,8 @@ class GitmemError(Exception):
 
     code = 3
     hint = ""
-    #: False where the class promises that nothing was written before it was raised.
-    written = False
+    #: False where the class promises that nothing was written before it was raised; None where nobody knows.
+    written: bool | None = False
 
     def __init__(self, **fields: object) -> None:
         self.fields = fields
@@ -197,6 +197,64 @@ class SigningFailed(GitmemError):
 
 
 class Interrupted(GitmemError):
-    """interrupted."""
+    """interrupted; {what}."""
 
     code = 130
+
+
+# --- what was written before -----------------------------------------------------------------
+
+
+class Writing:
+    """`with Writing():` is around each step that a user would call a write: a ref moves, a setting, a file.
+
+    What is known of all steps of this process is what can be said by an error that comes at any moment, between two
+    of several appends or in the middle of one.
+
+    begun, done   steps; one that failed counts as neither
+    events        that were appended to the log
+    """
+
+    begun = done = events = 0
+
+    def __enter__(self) -> None:
+        Writing.begun += 1
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            Writing.done += 1
+        elif issubclass(kind, Exception):
+            Writing.begun -= 1
+
+    @classmethod
+    def forget(cls) -> None:
+        """Begin to count anew."""
+        cls.begun = cls.done = cls.events = 0
+
+    @classmethod
+    def before(cls) -> str:
+        """Return what was written until now, as a sentence without its end; empty for nothing."""
+        if cls.events:
+            if cls.events == 1:
+                return "1 event was appended before that, and stays"
+            return f"{cls.events:,} events were appended before that, and stay"
+        return "what was done before that stays" if cls.done else ""
+
+
+def interrupted() -> Interrupted:
+    """Return the error for a Ctrl-C, with what is known of what was written."""
+    before = Writing.before()
+    if Writing.begun > Writing.done:
+        what = "the step that it was at may be done or not"
+        error = Interrupted(what=f"{what}; {before}" if before else what, hint=_GO_ON)
+        error.written = True if before else None
+    else:
+        error = Interrupted(what=before or "nothing was written", hint=_GO_ON if before else "")
+        error.written = bool(before)
+    return error
+
+
+_GO_ON = (
+    "`git decisions log -n 5` shows what is in the log; an import, a sync, a setup or a redaction is finished by "
+    "calling it again."
+)

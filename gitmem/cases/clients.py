@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gitmem.cases.results import SetUp
 from gitmem.core.clients import CLIENTS
-from gitmem.errors import Refused, Usage
+from gitmem.errors import Refused, Usage, Writing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def setup(desk: Desk, agents: Sequence[str] = (), *, dry_run: bool = False, chec
         if isinstance(step, FileStep) and not already:
             drifted.append(step.path)
         if not already and not dry_run and not check:
-            step.apply()
+            with Writing():
+                step.apply()
         steps.append((step.sentence, step.done and not already, already))
         if step.remark:
             remarks.append(step.remark)

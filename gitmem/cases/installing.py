@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gitmem.cases import noting, reading, redacting, travelling
 from gitmem.cases.results import Steps
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, Writing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def _take(plan: Iterable[Step], *, dry_run: bool) -> tuple[list[tuple[str, bool,
     for step in plan:
         already = step.done
         if not already and not dry_run:
-            step.apply()
+            with Writing():
+                step.apply()
         steps.append((step.sentence, step.done and not already, already))
         if step.remark:
             remarks.append(step.remark)
@@ -104,13 +105,15 @@ def uninstall(desk: Desk, *, dry_run: bool = False) -> Steps:
         plan = Setup(desk.repository).plan_removal() + plan
     for step in plan:
         if not dry_run:
-            step.undo()
+            with Writing():
+                step.undo()
         steps.append((step.sentence, not dry_run, False))
         if step.remark:
             remarks.append(step.remark)
     for ref, oid in _seen(desk):
         if not dry_run:
-            desk.repository.git("update-ref", "-d", ref, oid)
+            with Writing():
+                desk.repository.git("update-ref", "-d", ref, oid)
         steps.append((f"forget what was last seen of a remote ({ref})", not dry_run, False))
     log = desk.log()
     tip = log.tip()
@@ -120,7 +123,8 @@ def uninstall(desk: Desk, *, dry_run: bool = False) -> Steps:
     desk.model.close()
     if tip == desk.repository.form.root:
         if not dry_run:
-            desk.repository.git("update-ref", "-d", "refs/decisions/log", tip)
+            with Writing():
+                desk.repository.git("update-ref", "-d", "refs/decisions/log", tip)
         steps.append(("remove the empty log refs/decisions/log", not dry_run, False))
     elif tip is not None:
         remarks.append("the log stays (to delete it for good: `git update-ref -d refs/decisions/log`)")

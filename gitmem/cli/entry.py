@@ -16,7 +16,7 @@ from gitmem.cli.call import Call, perform
 from gitmem.cli.hot_table import HOT
 from gitmem.cli.terminal import Io
 from gitmem.cli.text import visible
-from gitmem.errors import GitFailed, GitmemError, Interrupted, Refused
+from gitmem.errors import GitFailed, GitmemError, Refused, Writing, interrupted
 
 #: What the shell sees of a process that SIGPIPE ended; git ends so when `head` has seen enough.
 BROKEN_PIPE = 141
@@ -40,6 +40,7 @@ def main(argv: list[str] | None = None) -> int:
 def run(argv: list[str]) -> int:
     """Run one command line and return its exit status; nothing is raised, and nothing is left in a buffer."""
     io = Io.standard()
+    Writing.forget()
     try:
         try:
             code = _run(argv, io)
@@ -147,12 +148,16 @@ def _holds_surrogates(word: str) -> bool:
 
 def _end(error: BaseException, argv: list[str], io: Io) -> int:
     if isinstance(error, KeyboardInterrupt):
-        error = Interrupted()
+        error = interrupted()
     elif isinstance(error, OSError) and _is_of_output(error):
         error = GitFailed(message=f"can't write the output: {error.strerror or error}", written=True)
         _point_at_nothing(io)
     if not isinstance(error, GitmemError):
         return _end_of_bug(error, argv, io)
+    # What a class promises is for the append that failed; several may have come before it.
+    before = Writing.before() if Writing.events and error.written is False else ""
+    if before:
+        error.written = True
     try:
         if _wants_json(argv):
             from gitmem import presenters
@@ -160,6 +165,8 @@ def _end(error: BaseException, argv: list[str], io: Io) -> int:
             io.answer(presenters.error(error))
         else:
             _complain(io, error.message, error.__cause__, error.advice)
+            if before:
+                io.err.write(f"note: {before}.\n")
         io.out.flush()
         io.err.flush()
     except OSError:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from gitmem import presenters
 from gitmem.cli.terminal import Io
 from gitmem.cli.text import Line, plural, safe_json
-from gitmem.errors import GitFailed, Negative, Usage
+from gitmem.errors import GitFailed, Negative, Usage, Writing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def _write(path: str, pieces: Iterable[bytes]) -> None:
             file.writelines(pieces)
         if os.path.exists(path):
             os.chmod(beside, os.stat(path).st_mode & 0o7777)
-        os.replace(beside, path)
+        with Writing():
+            os.replace(beside, path)
     except OSError as error:
         raise GitFailed(message=f"can't write {path}: {error.strerror or error}; it is as it was") from None
     finally:
@@ -114,7 +115,8 @@ def _folder(io: Io, folder: str, export: Exported, *, check: bool, whole: bool) 
             raise Negative(what=f"{folder} is not what the log says now ({named})", hint=hint)
         return 0
     for name in gone:
-        os.unlink(os.path.join(folder, name))
+        with Writing():
+            os.unlink(os.path.join(folder, name))
     left = f", {plural(len(gone), 'file')} taken away" if gone else ""
     told = f": {plural(len(made), 'decision')}, {plural(written, 'file')} written{left}"
     io.tell(Line(("good", f"wrote {folder}"), ("dim", told)))

@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from gitmem.core import canonical, characters, ids, objects, secrets
 from gitmem.core.events import NOBODY
 from gitmem.core.objects import ObjectFormat
-from gitmem.errors import Incomplete, Refused, Usage
+from gitmem.errors import Incomplete, Refused, Usage, Writing
 from gitmem.store import git
 from gitmem.store.lock import leftovers
 from gitmem.store.log import TipMoved
@@ -519,12 +519,13 @@ class Archive:
             self._ref.publish(stripped.objects, stripped.new, stripped.old, "redact")
         elif stripped.old:
             order = f"option no-deref\ndelete {REF} {stripped.old}\n".encode()
-            result = self.repository.try_git(*WRITING, "update-ref", "--stdin", input=order)
-            if result.rc:
-                tip = self.tip()
-                if tip != stripped.old:
-                    raise TipMoved(tip)
-                raise git.failed(("update-ref",), result.rc, result.err)
+            with Writing():
+                result = self.repository.try_git(*WRITING, "update-ref", "--stdin", input=order)
+                if result.rc:
+                    tip = self.tip()
+                    if tip != stripped.old:
+                        raise TipMoved(tip)
+                    raise git.failed(("update-ref",), result.rc, result.err)
 
     def _left_behind(self, is_gone: Callable[[str], bool]) -> Iterator[str]:
         """Yield what processes that were killed may have stored for such events; take their copies away."""

@@ -17,7 +17,7 @@ from gitmem.core.drafts import Draft, Stamp, Writer
 from gitmem.core.events import STRUCTURAL, Event
 from gitmem.core.lineages import entity_key
 from gitmem.core.verdicts import Judgement, judge
-from gitmem.errors import GitmemError, Refused, RuleViolation
+from gitmem.errors import GitmemError, Refused, RuleViolation, Writing
 from gitmem.store.batch import facts_of
 from gitmem.store.cache import Cache
 from gitmem.store.collector import Seldom
@@ -109,6 +109,7 @@ class Bulk:
                 except TipMoved:
                     self._state = None  # it took in what was not appended
                     continue
+                Writing.events += len(decided)
                 self._tell()
                 if not self._waiting:
                     self._below = self._tip

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from gitmem.core.objects import ObjectFormat
-from gitmem.errors import BrokenHistory, GitFailed
+from gitmem.errors import BrokenHistory, GitFailed, Writing
 from gitmem.store import git, pack
 from gitmem.store.log import OBJECT_MAX, Condition, Stored, TipMoved, files_of, parents_of, tree_of
 from gitmem.store.repository import LOG_REF, Repository
@@ -154,7 +154,8 @@ class PlumbingLog:
     ) -> None:
         self._refuse_quarantine()
         self._store(objects, new, many=many)
-        self._move(new, old, " ".join(message.split()) or "append")
+        with Writing():
+            self._move(new, old, " ".join(message.split()) or "append")
         try:
             self._maintain()
         except GitFailed:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from gitmem.core import objects
 from gitmem.core.events import Event
 from gitmem.core.history import Entry
-from gitmem.errors import LogBusy, NoLog
+from gitmem.errors import LogBusy, NoLog, Writing
 from gitmem.store.cache import Cache
 from gitmem.store.lock import Lock
 from gitmem.store.log import Log, TipMoved
@@ -84,6 +84,7 @@ class Appender:
                     self._publish(stored, entry, tip)
                 except TipMoved:
                     continue
+                Writing.events += len(decided)
                 if tip is not None:
                     self.model.applied([entry])
                 return entry

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gitmem.core import characters, ids
 from gitmem.core.events import NOBODY
-from gitmem.errors import GitFailed
+from gitmem.errors import GitFailed, Writing
 from gitmem.store import git, notes_ref, pack
 
 TYPE_CHECKING = False
@@ -161,7 +161,8 @@ def _move(repository: Repository, ref: str, new: str, old: str) -> bool:
     zeros = repository.form.zeros
     order = f"delete {ref} {old}\n" if new == zeros else f"update {ref} {new} {old or zeros}\n"
     args = [*_WRITING, "update-ref", "--stdin"]
-    result = repository.try_git(*args, input=b"option no-deref\n" + order.encode("utf-8", "replace"))
+    with Writing():
+        result = repository.try_git(*args, input=b"option no-deref\n" + order.encode("utf-8", "replace"))
     if result.rc == 0:
         return True
     now = repository.git("rev-parse", "-q", "--verify", ref, check=False).decode().strip()

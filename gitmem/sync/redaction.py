@@ -20,6 +20,7 @@ from gitmem.errors import (
     Incomplete,
     NewerFormat,
     RuleViolation,
+    Writing,
 )
 from gitmem.store import listing
 from gitmem.store.archive import Archive
@@ -222,7 +223,8 @@ def move_tracking(repository: Repository, tracked: dict[str, tuple[str, str]]) -
     """Move refs by compare-and-swap, each for itself; one that another process moved stays, and the purge names it."""
     for ref, (now, then) in tracked.items():
         order = f"option no-deref\nupdate {ref} {then} {now}\n".encode()
-        repository.try_git(*WRITING, "update-ref", "-m", "redact", "--stdin", input=order)
+        with Writing():
+            repository.try_git(*WRITING, "update-ref", "-m", "redact", "--stdin", input=order)
 
 
 def recall(repository: Repository, log: Log) -> Pending | None:

@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Mapping
 
-from gitmem.errors import GitFailed, Refused, RemoteRefused, Usage
+from gitmem.errors import GitFailed, Refused, RemoteRefused, Usage, Writing
 from gitmem.store import git
 from gitmem.store.git import Result
 from gitmem.store.repository import LOG_REF, SEEN_REFS, Repository
@@ -78,7 +78,8 @@ class Remote:
 
         order = f"option no-deref\nupdate {self.seen_ref} {tip} {before or self.repository.form.zeros}\n"
         words = (*WRITING, "update-ref", "--create-reflog", "-m", "seen", "--stdin")
-        self.repository.try_git(*words, input=order.encode())
+        with Writing():
+            self.repository.try_git(*words, input=order.encode())
 
     # --- the network -------------------------------------------------------------------------
 
@@ -112,7 +113,8 @@ class Remote:
 
         Never forced, unless `lease` is what stands there now and is to be replaced.
         """
-        return self._push(f"{tip}:{self.ref}", self.ref, lease)
+        with Writing():
+            return self._push(f"{tip}:{self.ref}", self.ref, lease)
 
     def probe(self) -> None:
         """Ask whether it takes a ref beside its log: push the root, which says nothing, and take it away again.
@@ -123,8 +125,9 @@ class Remote:
         for kind, data in (("tree", b""), ("commit", form.root_data)):  # no ref of ours is made for it
             self.repository.git("hash-object", "-t", kind, "-w", "--stdin", input=data)
         ref = f"{self.ref.rpartition('/')[0]}/probe"
-        self._push(f"{form.root}:{ref}", ref, "")
-        self._git((*self._plain(), "push", "--quiet", "--no-verify", "--", self.name, f":{ref}"))
+        with Writing():
+            self._push(f"{form.root}:{ref}", ref, "")
+            self._git((*self._plain(), "push", "--quiet", "--no-verify", "--", self.name, f":{ref}"))
 
     def _push(self, refspec: str, ref: str, lease: str) -> bool:
         forced = (f"--force-with-lease={ref}:{lease}",) if lease else ()

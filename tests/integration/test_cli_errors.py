@@ -298,7 +298,7 @@ def test_ctrl_c_is_130_and_writes_nothing(git, repo):
     time.sleep(0.5)  # it waits for its reason
     waiting.send_signal(signal.SIGINT)
     out, err = waiting.communicate(timeout=20)
-    assert (waiting.returncode, out, err.decode()) == (130, b"", "error: interrupted.\n")
+    assert (waiting.returncode, out, err.decode()) == (130, b"", "error: interrupted; nothing was written.\n")
     assert git("rev-parse", LOG, cwd=repo) == before
 
 
@@ -310,7 +310,7 @@ def test_ctrl_c_while_modules_load_is_130_too(monkeypatch, capfd):
 
     monkeypatch.setattr(__main__, "_main", interrupted)
     assert __main__.main() == 130
-    assert capfd.readouterr() == ("", "error: interrupted.\n")
+    assert capfd.readouterr() == ("", "error: interrupted; nothing was written.\n")
 
 
 @pytest.mark.parametrize(
