@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.cases.desk import Desk
     from gitmem.core.calls import Call
+    from gitmem.core.events import Event
     from gitmem.core.policy import Policy
     from gitmem.store.cache import Cache
 
@@ -213,6 +214,9 @@ class Finder:
                 elif live:
                     holds = False
                     why += ", which stands otherwise"
+                elif self._only_changed(closing.event):
+                    holds = False
+                    why += ", which was only changed then"
                 here = self._is_the_file(addition.path, name, by)
                 yield from self._match(closing, gate.ENTITY, why, addition, line, holds=holds, here=here)
             if closed or live:
@@ -224,6 +228,16 @@ class Finder:
                     yield Match(
                         event, gate.REMOVED, why, path=addition.path, line=line, strength=gate.DISPUTED, holds=False
                     )
+
+    def _only_changed(self, closing: Event) -> bool:
+        """Say whether history took back a change to what had been there before: its name is no sign of that change.
+
+        What somebody recorded as `modify` may have been its beginning; of history, git knows.
+        """
+        if closing.change_type != "revert" or closing.basis != "evidence":
+            return False
+        found = [self._cache.event(one) for one in closing.targets]
+        return bool(found) and all(one is not None and one.change_type == "modify" for one in found)
 
     def _is_the_file(self, path: str, name: str, by: str) -> bool:
         """Say whether what was found `by` another name is this file or lies in it: it moved between components."""

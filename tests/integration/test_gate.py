@@ -398,6 +398,29 @@ def test_a_revert_stops_and_a_file_that_moves_brings_in_its_name_alone(world):
     assert not world.call([Edit("src/old.py", is_deletion=True)]).stop
 
 
+def test_a_file_of_which_history_took_back_a_change_may_go_and_come(world, git, cli):
+    def commit(message: str, **files: str) -> None:
+        for name, text in files.items():
+            world.write(f"{name}.py", text)
+        git("add", "-A", cwd=world.repo)
+        git("commit", "-q", "-m", message, cwd=world.repo)
+
+    commit("Begin", changed="x = 1\n")
+    commit("Surcharges", changed="x = 1\n" + "".join(LINES), added="y = 2\n" + "".join(LINES[:5]))
+    git("revert", "--no-edit", "HEAD", cwd=world.repo)
+    git("rm", "-q", "changed.py", cwd=world.repo)
+    commit("Without it")
+    assert cli("import", "git", cwd=world.repo).code == 0
+    noted = world.edit("changed.py", "z = 3\n")
+    assert not noted.stop and "only changed then" in noted.text
+    assert world.edit("changed.py", "".join(LINES)).stop
+    assert world.edit("added.py", "z = 3\n", session="claude:b").stop
+    # What a person recorded as a change may have been the beginning of it.
+    world.person("record", "src/mine.py", "modify", "-r", "first try")
+    world.person("record", "src/mine.py", "revert", "-r", "it leaked")
+    assert world.edit("src/mine.py", "z = 3\n").stop
+
+
 # --- what is never told -------------------------------------------------------------------------
 
 
