@@ -193,6 +193,8 @@ class Batch:
         self._next = row[0] if row else 1
         row = db.execute("SELECT value FROM meta WHERE key = 'scopes'").fetchone()
         self._scopes: set[str] = set(str(row[0]).split("\n")) if row and row[0] else set()
+        row = db.execute("SELECT value FROM meta WHERE key = 'spans'").fetchone()
+        self._clocks: list[str] = str(row[0]).split("\n") if row else []  # by which there are spans
         self._names: dict[tuple[str, str], int] = {}
         self._component: dict[str, int] = {}  # event id -> component (0: none), of this batch
         self._used: set[int] = set()
@@ -518,6 +520,10 @@ class Batch:
             self.db.execute("DELETE FROM decisions WHERE component = ?", (component,))
         for table in ("judged", "waiting", "closed"):
             self.db.execute(f"DELETE FROM {table} WHERE n IN (SELECT n FROM events WHERE component = ?)", (component,))
+        if self._clocks:
+            self.db.execute("DELETE FROM spans WHERE component = ?", (component,))
+            missing = [(clock, component) for clock in self._clocks]
+            self.db.executemany("INSERT OR REPLACE INTO unspanned VALUES (?, ?, 0)", missing)
 
     def _spread(self) -> None:
         """A component that holds a rename also decides what is one below the two names."""

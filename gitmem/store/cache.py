@@ -62,6 +62,9 @@ CREATE TABLE decisions(
   component INTEGER, scope TEXT, names TEXT, entity_path TEXT, approach TEXT, akey TEXT, verdict TEXT, trust TEXT,
   standing TEXT, against TEXT, since TEXT, events TEXT);
 CREATE TABLE counts(verdict TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE spans(
+  clock TEXT, component INTEGER, scope TEXT, verdict TEXT, standing TEXT, since TEXT, at TEXT, until TEXT);
+CREATE TABLE unspanned(clock TEXT, component INTEGER, winding INTEGER, PRIMARY KEY(clock, component)) WITHOUT ROWID;
 CREATE TABLE links(
   event TEXT, commit_oid TEXT, how TEXT, n INTEGER, PRIMARY KEY(event, commit_oid, how, n)) WITHOUT ROWID;
 CREATE VIEW placed AS SELECT event, commit_oid, how, n FROM links l WHERE how IS NOT 'revert'
@@ -95,6 +98,8 @@ CREATE INDEX events_promoted ON events(n) WHERE kind = 'sleep' AND word = 'promo
 CREATE INDEX names_component ON names(component);
 CREATE INDEX decisions_component ON decisions(component);
 CREATE INDEX decisions_verdict ON decisions(verdict, since DESC, standing);
+CREATE INDEX spans_component ON spans(component);
+CREATE INDEX spans_since ON spans(clock, verdict, since DESC, standing, at, until, component);
 CREATE INDEX closed_n ON closed(n);
 CREATE INDEX closed_scope ON closed(scope, n);
 CREATE INDEX judged_marks ON judged(n) WHERE marks <> '';

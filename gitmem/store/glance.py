@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 #: Raise it whenever a table of the cache, or what is put into one, changes: every cache is then rebuilt.
-SCHEMA = 11
+SCHEMA = 12
 FILE_NAME = "cache.sqlite"
 #: Up to so many anchors of patterns are compared here; of more, those that an edit has are asked for one by one.
 ANCHORS_MAX = 2000

@@ -5,8 +5,9 @@ it was recorded) until its `valid_to`. `known_at` asks what was believed then: w
 log that ended in some tip held. Both together ask what was then believed to hold at a time.
 
 A verdict is a function of the set of a component's events, so the past is the same function of a smaller set. It is
-worked out for the components that are asked about and stored nowhere; a component whose events all count
-is not judged at all, so that a summary costs what has happened since. The cache of everyday answers never comes here.
+worked out for the components that are asked about; one whose events all count is not judged at all, so that a summary
+of lately costs what has happened since. A summary of long ago is counted in the cache's `spans`. The cache of everyday
+answers never comes here.
 
 Three things are never undone by looking back. What is sealed, muted or redacted now stays hidden. With `as_of` alone,
 what is retracted now never held: a retraction says that an event should not have been, and isn't a later
@@ -17,8 +18,8 @@ the writing, whatever part of it is looked at.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 from gitmem.core import entities
 from gitmem.core.events import Event
@@ -29,7 +30,10 @@ from gitmem.store.components import birth_trust, event_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.store.repository import Repository
+    from gitmem.store.spans import Spans
 
+#: From so many components on that stood otherwise than now, a summary asks for spans.
+SPANS_FROM = 200
 #: A row of `decisions`, as `batch.judged_rows` yields it.
 _COLUMNS = "component, scope, names, entity_path, approach, akey, verdict, trust, standing, against, since, events"
 
@@ -96,6 +100,20 @@ class Moment:
         return found
 
 
+def counting(moment: Moment, events: Iterable[Event], outside: Callable[[str], Iterable[str]]) -> list[Event]:
+    """Return those of the events of whole components that count at a moment."""
+    known = [event for event in events if moment.knows(event)]
+    if not moment.as_of:
+        return known
+    gone: set[str] = set()
+    if any(event.action == "retract" for event in known):
+        from gitmem.core.verdicts import judge
+
+        judged = judge(known, outside)
+        gone = {event.id for event in known if judged.trust(event.id) == "retracted"}
+    return [event for event in known if event.id not in gone and moment.holds(event)]
+
+
 def not_reached(repository: Repository, tip: str, known: str) -> frozenset[str]:
     """Return the ids of the events of the log `tip` that its commit `known` doesn't reach. Raises GitFailed."""
     if tip == known:
@@ -124,23 +142,16 @@ class Past(Cache):
         # component -> its decisions, in the columns of the table; n -> (effect, reason, trust) where not as born
         self._decisions: dict[int, list[tuple[object, ...]]] = {}
         self._judged: dict[int, dict[int, tuple[str, str, str]]] = {}
-        self._apart: dict[int, list[tuple[object, ...]]] | None = None
+        self._apart: dict[int, list[tuple[object, ...]]] = {}
+        self._touched_now: list[int] | None = None
+        self._spans: Spans | None = None
         self._later: list[int] | None = None
 
     # --- what counts --------------------------------------------------------------------------
 
     def _counting(self, events: Sequence[Event]) -> list[Event]:
         """Return those of the events of whole components that count at the moment."""
-        known = [event for event in events if self.moment.knows(event)]
-        if not self.moment.as_of:
-            return known
-        gone: set[str] = set()
-        if any(event.action == "retract" for event in known):
-            from gitmem.core.verdicts import judge
-
-            judged = judge(known, self.outside)
-            gone = {event.id for event in known if judged.trust(event.id) == "retracted"}
-        return [event for event in known if event.id not in gone and self.moment.holds(event)]
+        return counting(self.moment, events, self.outside)
 
     def _settled(self, component: int) -> list[tuple[object, ...]]:
         """Return the decisions of a component at the moment, as rows of the table `decisions`."""
@@ -210,13 +221,18 @@ class Past(Cache):
         return self._counting(super().component_events(numbers))
 
     def counts(self, scope: str = "") -> dict[str, int]:
-        found = super().counts(scope)
-        for component, rows in self._judged_apart().items():
-            for several, more in ((self._stored(component), -1), (rows, 1)):
-                for row in several:
-                    if entities.sees(scope, str(row[1])):
-                        verdict = str(row[6])
-                        found[verdict] = found.get(verdict, 0) + more
+        spans = self._kept_up()
+        if spans is None:
+            found = super().counts(scope)
+            apart = self._judged_apart(self._touched_sorted())
+            gone: Iterable[tuple[object, ...]] = (row for component in apart for row in self._stored(component))
+        else:
+            numbers, found = spans.counts(scope)
+            apart, gone = self._judged_apart(numbers), ()
+        for several, more in ((gone, -1), ((row for rows in apart.values() for row in rows), 1)):
+            for row in several:
+                if entities.sees(scope, str(row[1])):
+                    found[str(row[6])] = found.get(str(row[6]), 0) + more
         return {verdict: number for verdict, number in found.items() if number}
 
     def decisions_of(self, names: Sequence[tuple[str, str]]) -> list[StoredDecision]:
@@ -231,44 +247,59 @@ class Past(Cache):
     def decisions_worst(self, limit: int, scope: str = "") -> list[StoredDecision]:
         found: list[tuple[object, ...]] = []
         for verdict in ("contested", "rejected", "reverted", "reopened"):
-            seen = (row for row in self._with(verdict) if entities.sees(scope, str(row[1])))
-            mine = list(islice(seen, limit - len(found)))
-            mine += [
-                row
-                for rows in self._judged_apart().values()
-                for row in rows
-                if row[6] == verdict and entities.sees(scope, str(row[1]))
-            ]
-            mine.sort(key=lambda row: str(row[8]))
-            mine.sort(key=lambda row: str(row[10]), reverse=True)
-            found += mine[: limit - len(found)]
+            found += self._with(verdict, scope, limit - len(found))
             if len(found) >= limit:
                 break
         return [self._decided(row) for row in found]
 
     def decisions_with(self, verdict: str) -> list[StoredDecision]:
-        apart = [row for rows in self._judged_apart().values() for row in rows if row[6] == verdict]
-        return [self._decided(row) for row in (*self._with(verdict), *apart)]
+        return [self._decided(row) for row in self._with(verdict)]
 
-    def _with(self, verdict: str) -> Iterator[tuple[object, ...]]:
-        """Yield the decisions of one verdict that stand as they did then, the newest first."""
-        apart = self._judged_apart()
-        for row in self.db.execute(
-            f"SELECT {_COLUMNS} FROM decisions WHERE verdict = ? ORDER BY since DESC, standing", (verdict,)
-        ):
-            if row[0] not in apart:
-                yield row
+    def _with(self, verdict: str, scope: str = "", limit: int | None = None) -> list[tuple[object, ...]]:
+        """Return the decisions of one verdict, those that were decided last, at most `limit`."""
+        spans = self._kept_up()
+        rows: Iterable[tuple[object, ...]]
+        if spans is None:
+            apart = self._judged_apart(self._touched_sorted())
+            stored = self.db.execute(
+                f"SELECT {_COLUMNS} FROM decisions WHERE verdict = ? ORDER BY since DESC, standing", (verdict,)
+            )
+            seen = (row for row in stored if row[0] not in apart and entities.sees(scope, row[1]))
+            rows = islice(seen, limit)
+        else:
+            numbers, newest = spans.newest(verdict, scope, limit)
+            apart = self._judged_apart(numbers)
+            rows = (row for component in newest for row in self._settled(component))
+        mine = [row for row in chain(rows, *apart.values()) if row[6] == verdict and entities.sees(scope, str(row[1]))]
+        mine.sort(key=lambda row: str(row[8]))
+        mine.sort(key=lambda row: str(row[10]), reverse=True)
+        return mine[:limit]
 
-    def _judged_apart(self) -> dict[int, list[tuple[object, ...]]]:
-        """Return what stood then in each component that stands otherwise now, or may."""
-        if self._apart is None:
-            touched = self._touched()
-            begun = self._begun() if touched else set()
-            self._apart = {
-                component: list(self._decisions_of(component)) if component in begun else []
-                for component in sorted(touched)
-            }
-        return self._apart
+    def _judged_apart(self, numbers: Sequence[int]) -> dict[int, list[tuple[object, ...]]]:
+        """Return what stood then in some components, of which neither the cache's decisions nor its spans say that."""
+        if any(component not in self._apart for component in numbers):
+            begun = self._begun()
+            for component in numbers:
+                if component not in self._apart:
+                    self._apart[component] = list(self._decisions_of(component)) if component in begun else []
+        return {component: self._apart[component] for component in numbers}
+
+    def _kept_up(self) -> Spans | None:
+        """Return the spans that a summary is counted in, or None where what happened since is judged."""
+        if self._spans is None:
+            if bool(self.moment.as_of) == bool(self.moment.known_at) or self.moment.unknown is not None:
+                return None
+            from gitmem.store.spans import Spans
+
+            spans = Spans(self, self.moment)
+            if (spans.are_kept() or len(self._touched_sorted()) >= SPANS_FROM) and spans.keep_up():
+                self._spans = spans
+        return self._spans
+
+    def _touched_sorted(self) -> list[int]:
+        if self._touched_now is None:
+            self._touched_now = sorted(self._touched())
+        return self._touched_now
 
     def _begun(self) -> set[int]:
         """Return the components of which anything counts: of the others nothing stood then, and nobody judges them."""
@@ -336,12 +367,15 @@ class Past(Cache):
 
     def event_count(self, scope: str = "") -> int:
         more, given = listing.scope_predicate(scope, all_scopes=False)
-        parts, values = [], []
+        left_out = 0
+        counted: list[tuple[str, object]] = []  # each is left out once, by the first that leaves it out
         for condition, value in self.moment.exceptions():
-            parts.append(f"SELECT e.n FROM events e WHERE {condition}{f' AND {more}' if more else ''}")
-            values += [value, *given]
-        left_out = self.db.execute(f"SELECT COUNT(*) FROM ({' UNION '.join(parts)})", values).fetchone()[0]
-        return super().event_count(scope) - int(left_out)
+            terms = [condition, *(f"NOT ({term})" for term, _ in counted), *([more] if more else [])]
+            values = (value, *(each for _, each in counted), *given)
+            found = self.db.execute(f"SELECT COUNT(*) FROM events e WHERE {' AND '.join(terms)}", values).fetchone()
+            left_out += int(found[0])
+            counted.append((condition, value))
+        return super().event_count(scope) - left_out
 
 
 # --- rows for people --------------------------------------------------------------------------

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 import time
+from contextlib import closing
 from datetime import datetime, timedelta
 
 import pytest
@@ -14,6 +16,7 @@ from gitmem.core.drafts import Draft, Writer
 from gitmem.core.query import Query
 from gitmem.errors import GitmemError
 from gitmem.memory import Memory
+from gitmem.store.past import SPANS_FROM
 
 OWN = "keep the token in our own table"
 
@@ -238,6 +241,52 @@ def test_of_two_imports_of_one_thing_the_one_that_was_known_then_is_told(make_re
     (theirs,) = told("--known-at", before)
     assert theirs != ours["id"]
     assert theirs in str(asked(here, "search", "PCI", "--known-at", before))
+
+
+def test_a_summary_of_long_ago_is_counted_and_stays_right_as_the_log_grows(make_repo, recorded, asked):
+    repo = make_repo()
+    memory = Memory.open(str(repo))
+    start = datetime(2020, 1, 1)
+    several = 2 * SPANS_FROM
+
+    def told(day, number, change):
+        fields = {
+            "entity_path": f"users.c{number}", "change_type": change, "approach": OWN, "reasoning": "So.",
+            "valid_from": (start + timedelta(days=day)).strftime("%Y-%m-%dT00:00:00.000000Z"),
+            "source": f"test:{change}:{number}",
+        }  # fmt: skip
+        return Draft("change", fields)
+
+    drafts = [told(number, number, "add") for number in range(several)]
+    drafts += [told(number + 100, number, "reject") for number in range(0, several, 2)]
+    memory.append_history(drafts)
+    memory.close()
+
+    def expected(day):
+        added = min(several, day + 1)
+        rejected = max(0, (min(several + 98, day) - 100) // 2 + 1)
+        return {verdict: number for verdict, number in (("active", added - rejected), ("rejected", rejected)) if number}
+
+    def at(day):
+        return asked(repo, "status", "--as-of", (start + timedelta(days=day)).strftime("%Y-%m-%dT12:00:00Z"))
+
+    def kept():
+        with closing(sqlite3.connect(repo / ".git/gitmem/cache.sqlite")) as db:
+            return [db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] for table in ("spans", "unspanned")]
+
+    assert at(several + 200)["counts"] == expected(several + 200)
+    assert kept() == [0, 0]  # nothing stood otherwise then
+    for day in (150, 0, 99, 100, 101, several - 1, several + 50):
+        assert at(day)["counts"] == expected(day)
+        assert kept()[0] > several
+        assert at(day)["events"] == sum(expected(day).values()) + expected(day).get("rejected", 0)
+    assert {one["entity_path"] for one in at(150)["decisions"]} == {f"users.c{number}" for number in range(12, 51, 2)}
+    recorded(repo, "supersede", "users.c0", "-r", "A vault since then.", "--valid-from", "2020-05-01")
+    assert kept()[1] == 1  # judged anew, and without spans until somebody asks
+    counts = at(150)["counts"]
+    assert counts == {**expected(150), "rejected": expected(150)["rejected"] - 1, "reopened": 1}
+    assert kept()[1] == 0
+    assert at(110)["counts"] == expected(110)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

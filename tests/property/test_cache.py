@@ -189,10 +189,10 @@ def learnings(draw: st.DrawFn) -> World:
     return world
 
 
-def caught_up(world: World, tips: list[str]) -> Cache:
-    """A cache that was brought from tip to tip."""
-    cache = Cache.in_memory()
-    known: list[str] = []
+def caught_up(world: World, tips: list[str], cache: Cache | None = None, known: list[str] | None = None) -> Cache:
+    """A cache that was brought from tip to tip; a new one, or one that stands for `known`."""
+    cache = cache or Cache.in_memory()
+    known = known or []
     for tip in tips:
         checker = cache.checker(FORM)
         cache.db.execute("BEGIN")
