@@ -662,7 +662,7 @@ def redact(result: Redacted) -> Json:
         "objects": result.doomed if result.dry_run else purged.objects if purged else 0,
         "packs": purged.packs if purged else 0,
         "bytes": result.bytes,
-        "held": purged.held if purged else [],
+        "held": [*(purged.held if purged else []), *result.remarks],
     }
 
 

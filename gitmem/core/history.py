@@ -37,6 +37,7 @@ RULES = {
     "reference": "an event refers to an id that is not in the log",
     "redacted-present": "an event that was redacted is in the log again",
     "redacted-copy": "of two copies of one imported thing one was redacted and the other was not",
+    "redacted-gist": "a lesson was redacted, and a gist that holds words of it was not",
     "source-differs": "two events name the same source but differ in structure",
     "checkpoint": "the log does not descend from a tip that was seen before",
     "replaced": "refs/replace exists; the log is read through it",
@@ -138,6 +139,7 @@ class Checker:
         self._tombstones: set[str] = set()
         self._wanted: dict[str, tuple[str, str]] = {}  # id referred to -> (commit, event) that did
         self._sources: dict[str, _Copy] = {}
+        self._gists: dict[str, list[tuple[str, str]]] = {}  # lesson -> (commit, id) of its gists
         self._bad = bad
         self._personal: list[Event] = []  # the reviews that may accept a quarantined file, or take that back
 
@@ -348,6 +350,9 @@ class Checker:
         for reference in (*event.after, *event.supersedes, *event.targets):
             if reference not in self._ids:
                 self._wanted.setdefault(reference, (oid, event.id))
+        if event.kind == "gist" and not event.redacted:
+            for lesson in event.targets:
+                self._gists.setdefault(lesson, []).append((oid, event.id))
         if event.source:
             self._compare_copies(oid, event)
         if event.action in _ACCEPTING and is_personal_review(event):
@@ -385,6 +390,11 @@ class Checker:
                     oid,
                     event_id,
                 )
+        for lesson, gists in self._gists.items():
+            if lesson in self._tombstones or self._known(lesson) == "tombstone":
+                for oid, event_id in gists:
+                    what = f"event {event_id[:8]} holds words of {lesson[:8]}, which was redacted"
+                    self.find("redacted-gist", what, oid, event_id, severity=WARNING)
         return self.findings
 
     def skip(self, oid: str) -> None:

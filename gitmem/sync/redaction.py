@@ -8,7 +8,7 @@ cache and the notes are built anew, and the old objects go (`purge`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from gitmem.core import events, rewriting, rules
 from gitmem.core.drafts import Draft
@@ -45,9 +45,10 @@ class Redacted:
     doomed    how many objects have to leave the store
     bytes     how large the packs are that have to be written anew for that (`dry_run`)
     purged    what became of it; None with `dry_run`
+    remarks   what else may say the same, as sentences
     """
 
-    __slots__ = ("bytes", "commits", "doomed", "dry_run", "event", "ids", "mode", "old_tip", "purged", "tip")
+    __slots__ = ("bytes", "commits", "doomed", "dry_run", "event", "ids", "mode", "old_tip", "purged", "remarks", "tip")
 
     def __init__(self, ids: list[str], mode: str, old_tip: str, *, dry_run: bool) -> None:
         self.ids = ids
@@ -60,6 +61,7 @@ class Redacted:
         self.doomed = 0
         self.bytes = 0
         self.purged: Purged | None = None
+        self.remarks: list[str] = []
 
 
 class Order:
@@ -95,7 +97,7 @@ class Redactor:
     # --- one event ----------------------------------------------------------------------------
 
     def redact(self, prefix: str, mode: str, reason: str, *, dry_run: bool = False) -> Redacted:
-        """Take out the event that `prefix` names, with all its copies.
+        """Take out the event that `prefix` names, with all its copies, and of a lesson its gists.
 
         Raises UnknownId, AmbiguousId, RuleViolation, Refused, NewerFormat, Incomplete, LogBusy, GitFailed; the log has
         not moved then.
@@ -105,7 +107,7 @@ class Redactor:
             one = listing.one_id(cache, prefix, quarantined=True)
             forms: dict[str, str] = {}
             scope = ""
-            for event_id in copies(cache, one):
+            for event_id in quoting(cache, one):
                 event = cache.event(event_id)
                 forms[event_id] = "plain" if event is None else _form(event, mode)
                 scope = event.scope if event is not None else scope
@@ -139,6 +141,7 @@ class Redactor:
                 tip = cache.tip
                 wanted = order(cache)
                 done = Redacted(sorted(wanted.forms), mode, tip, dry_run=dry_run)
+                done.remarks = list(said_again(cache, wanted.forms)) if "targets" in wanted.fields else []
                 work = self._rewritten(wanted.forms, tip)
                 tracked = self._tracked(work, tip)
                 if "targets" not in wanted.fields:
@@ -292,6 +295,41 @@ def copies(cache: Cache, event_id: str) -> list[str]:
         return [event_id]
     rows = cache.db.execute("SELECT id FROM events WHERE source = ?", (event.source,)).fetchall()
     return sorted({event_id, *(row[0] for row in rows)})
+
+
+def quoting(cache: Cache, event_id: str) -> list[str]:
+    """Return the ids of all events that hold the text of one: its copies; of a lesson its gists, and what a sleep
+    made of its topic, unless another lesson that is still there has given that topic as well.
+    """
+    found = set(copies(cache, event_id))
+    for one in tuple(found):
+        event = cache.event(one)
+        if event is None or event.kind != "lesson":
+            continue
+        for other in cache.referring(one):
+            if other.redacted or one not in other.targets:
+                continue
+            others = (cache.event(target) for target in other.targets if target not in found)
+            alone = not any(lesson is not None and not lesson.redacted for lesson in others)
+            if other.kind == "gist" or (other.kind == "sleep" and "topic" in other.fields and alone):
+                found.add(other.id)
+    return sorted(found)
+
+
+def said_again(cache: Cache, ids: Collection[str]) -> Iterator[str]:
+    """Yield what somebody should know who redacts some events: other lessons that repeat one of them."""
+    for one in ids:
+        event = cache.event(one)
+        if event is None or event.kind != "lesson":
+            continue
+        again = [other for other in cache.referring(one) if other.kind == "lesson" and not other.redacted]
+        again += [other for target in event.targets if (other := cache.event(target)) and not other.redacted]
+        for other in again:
+            if other.id not in ids:
+                yield (
+                    f"{short(other.id)} says the same as {short(one)} in nearly the same words, and stays: "
+                    f"`git decisions redact {short(other.id)} -r WHY` takes it out as well."
+                )
 
 
 def _form(event: Event, mode: str) -> str:

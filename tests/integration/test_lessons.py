@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from taken_out import found_in, is_sound
 
 CORE = "The fixture needs the time zone set; without it the due dates are a day off."
 RETRIES = "Retries hid the real error: the client does not log the first attempt. It cost a day."
@@ -169,3 +170,34 @@ def test_eight_agents_teach_at_once_and_nothing_is_lost(make_repo, cli):
     (first,) = [one["id"] for one in events if not one["targets"]]
     assert all(one["targets"] == [first] for one in events if one["id"] != first)
     assert cli("verify", cwd=repo).code == 0
+
+
+def test_a_redaction_of_a_lesson_takes_its_gists_along_and_names_what_repeats_it(make_repo, cli, git):
+    repo = make_repo()
+    lesson = taught(cli, repo, RETRIES)
+    other = taught(cli, repo, CORE)
+    short = "The client does not log the first attempt."
+    assert cli("gist", lesson["id"], short, cwd=repo, tty=True).code == 0
+    again = taught(cli, repo, RETRIES.replace("Retries", "The retries"))
+    assert again["targets"] == [lesson["id"]]
+    done = cli("redact", lesson["id"], "-r", "Names a customer.", "--json", cwd=repo, tty=True)
+    assert done.code == 0 and len(done.json["redacted"]) == 2, done.stderr
+    assert any(again["id"][:8] in sentence for sentence in done.json["held"])
+    assert found_in(git, repo, short) == []
+    assert found_in(git, repo, again["core"]) and found_in(git, repo, other["core"])
+    assert cli("redact", again["id"], "-r", "The same.", cwd=repo, tty=True).code == 0
+    assert found_in(git, repo, "the first attempt") == []
+    is_sound(git, cli, repo)
+
+
+def test_a_gist_that_comes_back_after_its_lesson_was_redacted_is_warned_of(make_repo, cli, git):
+    repo, elsewhere = make_repo(), make_repo(name="elsewhere")
+    lesson = taught(cli, repo, RETRIES)
+    git("fetch", "--quiet", repo, "+refs/decisions/log:refs/decisions/log", cwd=elsewhere)
+    assert cli("gist", lesson["id"], "The client does not log the first attempt.", cwd=elsewhere, tty=True).code == 0
+    assert cli("redact", lesson["id"], "-r", "Names a customer.", cwd=repo, tty=True).code == 0
+    is_sound(git, cli, repo)
+    git("remote", "add", "other", elsewhere, cwd=repo)
+    cli("fetch", "other", cwd=repo, tty=True)
+    found = cli("verify", "--json", cwd=repo).json["findings"]
+    assert [one["rule"] for one in found if one["severity"] == "warning"] == ["redacted-gist"], found
