@@ -520,8 +520,8 @@ def _refusal(start: str, result: Result) -> GitFailed | OutsideRepository:
 # --- freshness -----------------------------------------------------------------------------------
 
 
-def stamp(repository: Repository, now: float | None = None) -> bytes | None:
-    """Return bytes that stay equal while the log has not moved; None: can't be known cheaply, ask git.
+def stamp(repository: Repository, now: float | None = None, *, ref: str = LOG_REF) -> bytes | None:
+    """Return bytes that stay equal while the log (or another `ref`) has not moved; None: can't be known, ask git.
 
     Take the stamp first, then read the tip, then build what depends on it, never the other way round.
     `now` is the file system's time, in seconds (default: the clock's).
@@ -533,7 +533,7 @@ def stamp(repository: Repository, now: float | None = None) -> bytes | None:
         # One line per table; a name carries its update indices and a random part.
         content = _content(common + "/reftable/tables.list")
         return None if content is None else b"reftable " + content
-    content = _content(f"{common}/{LOG_REF}")
+    content = _content(f"{common}/{ref}")
     if content is not None:
         # A symbolic ref ("ref: ...") moves without its file changing.
         return b"loose " + content if not content.startswith(b"ref:") else None

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from gitmem.core import digests, entities
 from gitmem.errors import GitFailed
 from gitmem.store import git
+from gitmem.store.repository import stamp as of_ref
 from gitmem.sync.commits import LOOK_S, PLAIN
 
 TYPE_CHECKING = False
@@ -51,21 +52,21 @@ def head(repository: Repository, asked: git.Process | None = None) -> Head:
     return Head(oids[0] if oids else "", oids[1] if oids else "", tuple(oids[2:]), ref)
 
 
-def stamp(repository: Repository) -> tuple[bytes, bytes] | None:
-    """Return what the files of HEAD hold. While that is the same, HEAD is where it was; None: only git knows."""
+def stamp(repository: Repository) -> tuple[str, bytes] | None:
+    """Return what tells that HEAD has moved: while that is the same, it is where it was. None: only git knows."""
     if repository.refs != "files" or any(
         os.path.lexists(f"{repository.common_dir}/{name}") for name in ("shallow", "info/grafts")
     ):
         return None
     try:
-        with open(f"{repository.git_dir}/HEAD", "rb") as file:
+        with open(f"{repository.git_dir}/HEAD", encoding="utf-8", errors="surrogateescape") as file:
             held = file.read(4096)
-        if not held.startswith(b"ref: refs/heads/"):
-            return None if held.startswith(b"ref:") else (held, b"")
-        with open(os.path.join(os.fsencode(repository.common_dir), held[5:].rstrip()), "rb") as file:
-            return held, file.read(4096)
-    except (OSError, ValueError):
-        return None  # packed, or not yet born
+    except OSError:
+        return None
+    if not held.startswith("ref: " + HEADS):
+        return None if held.startswith("ref:") or not held else (held, b"")
+    seen = of_ref(repository, ref=held[5:].rstrip())
+    return None if seen is None else (held, seen)
 
 
 def base_of(repository: Repository, at: Head | None = None) -> dict[str, object]:

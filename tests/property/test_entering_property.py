@@ -238,6 +238,59 @@ def test_the_measure_sees_a_pattern_that_can() -> None:
     assert _steps(parser.parse("a{0,60}+b"), total=False) == (1, 61, [])
 
 
+#: What the search by hand for Python's comments and strings has to find, as a regular expression says it.
+_PYTHON = re.compile(
+    r"(?s)\#[^\n]*+"
+    r'|"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+(?:""")?+'
+    r"|'''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+(?:''')?+"
+    r'|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?+'
+    r"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'?+"
+)
+
+
+class _Counted(str):
+    """A text that counts how many of its letters were looked through."""
+
+    looked = 0
+
+    def find(self, part: str, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
+        end = len(self) if end is None else min(end, len(self))
+        at = super().find(part, start, end)
+        type(self).looked += max(0, (end if at < 0 else at) - start) + len(part)
+        return at
+
+
+def _of_python(text: str) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    tokens, at = source._Python(text), 0
+    while (span := tokens.search(at)) is not None:
+        found.append(span)
+        at = span[1]
+    return found
+
+
+@given(st.text(alphabet="\"'\\#\na ", max_size=40))
+@example('"""a""""""b"')
+@example("'''\\''''")
+@example('"a\\\nb"')
+@example('"""\\')
+@example("'\\")
+def test_python_is_read_by_hand_as_a_pattern_would_read_it(text: str) -> None:
+    assert _of_python(text) == [match.span() for match in _PYTHON.finditer(text)]
+
+
+_OFTEN = ["'", '"', "\\", "'\\", "\\'", "#", "#'", "'\n", "\"'", '"\\\n', '\\"""', "a'a#\n", "'a' ", '"" ', "'a'\n"]
+
+
+@pytest.mark.parametrize("part", [*_OFTEN, "\\a"])
+@pytest.mark.parametrize(("before", "after"), [("", ""), ('"""', ""), ('"""', '"""'), ("'", "'"), ("", '"')])
+def test_no_text_of_python_is_looked_through_again_and_again(before: str, part: str, after: str) -> None:
+    text = before + part * 3000 + after
+    _Counted.looked = 0
+    _of_python(_Counted(text))
+    assert len(text) <= _Counted.looked < 20 * len(text)
+
+
 def _lines_run(path: str, text: str) -> int:
     """Count the lines of the detectors that run; a regular expression's own work is bounded by the test above."""
     count = 0

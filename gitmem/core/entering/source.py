@@ -1,8 +1,9 @@
 """Source text with its comments and strings told apart, and what stands in its brackets.
 
 One pass of a regular expression that knows where comments and strings end. Every alternative of it is possessive
-and can't fail after its first characters, so each character is looked at once, whatever the text. It is no parser:
-code that is unfinished or in a dialect of its own is read as far as it goes.
+and can't fail after its first characters, so each character is looked at once, whatever the text. Python's is read by
+hand: much of what a hook reads is Python, and loading `re` takes longer than reading it. It is no parser: code that is
+unfinished or in a dialect of its own is read as far as it goes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: What is read of a call whose bracket never closes.
 UNCLOSED_MAX = 2000
+#: A shorter text is looked through for brackets letter by letter.
+SHORT = 16_000
 
 Span = tuple[int, int]
 
@@ -33,12 +36,10 @@ _SINGLE = r"'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'?+"
 _DOUBLE_LINES = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+'
 _SINGLE_LINES = r"'[^'\\]*+(?:\\.[^'\\]*+)*+'?+"
 _TRIPLE = r'"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+(?:""")?+'
-_TRIPLE_SINGLE = r"'''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+(?:''')?+"
 _BACKTICK = r"`[^`\\]*+(?:\\.[^`\\]*+)*+`?+"
 _HEREDOC = r"<<<?[~-]?(?:[A-Z_][A-Za-z0-9_]{0,60}+|([\"'`])[A-Za-z_][A-Za-z0-9_]{0,60}+[\"'`])"
 
 _LEXES = {
-    "python": rf"\#[^\n]*+|{_TRIPLE}|{_TRIPLE_SINGLE}|{_DOUBLE}|{_SINGLE}",
     "script": rf"{_JS_SLASH}|{_DOUBLE}|{_SINGLE}|{_BACKTICK}",
     "json": rf"{_C_COMMENTS}|{_DOUBLE}",
     "go": rf"{_C_COMMENTS}|{_DOUBLE}|`[^`]*+`?+|'(?:[^'\\\n]|\\[^\n]){{1,10}}+'",
@@ -78,31 +79,31 @@ class Source:
 
     def _mask(self, language: str) -> str:
         text = self.text
-        pattern = _patterns[language]
+        search = _Python(text).search if language == "python" else _Lexed(text, language).search
         parts: list[str] = []
         at = 0
         body: tuple[int, int, int] | None = None  # of a heredoc: its opening, its first line, where it ends
         lost = 0
-        match = pattern.search(text)
-        while match is not None or body is not None:
-            if body is not None and (match is None or match.start() >= body[1]):
+        token_at = search(0)
+        while token_at is not None or body is not None:
+            if body is not None and (token_at is None or token_at[0] >= body[1]):
                 opening, first, end = body
                 body = None
                 parts.append(text[at:first])
                 parts.append(_blank(text[first:end]))
                 self.strings[opening] = (first, end, opening)
                 at = end
-                match = pattern.search(text, at)
+                token_at = search(at)
                 continue
-            assert match is not None
-            start, stop = match.span()
+            assert token_at is not None
+            start, stop = token_at
             token = text[start:stop]
             if token.startswith("<<"):
                 # 20 openings without an end are enough to know that `<<` means something else here.
                 if body is None and lost < 20:
                     body = _heredoc(text, start, token)
                     lost += body is None
-                match = pattern.search(text, stop)
+                token_at = search(stop)
                 continue
             parts.append(text[at:start])
             if token[0] in "\"'`%r" and (token[0] != "r" or stop - start > 1):
@@ -115,7 +116,7 @@ class Source:
             else:
                 parts.append(_blank(token))
             at = stop
-            match = pattern.search(text, at)
+            token_at = search(at)
         parts.append(text[at:])
         return "".join(parts)
 
@@ -168,11 +169,10 @@ class Source:
         pairs: dict[int, int] = {}
         waiting: list[tuple[str, int]] = []
         opened = {"(": 0, "[": 0, "{": 0}
-        for match in _BRACKETS.finditer(self.code):
-            mark = match[0]
+        for at, mark in _brackets(self.code):
             if mark in opened:
                 opened[mark] += 1
-                waiting.append((mark, match.start()))
+                waiting.append((mark, at))
                 continue
             mark = _CLOSES[mark]
             if not opened[mark]:
@@ -181,7 +181,7 @@ class Source:
                 last, place = waiting.pop()
                 opened[last] -= 1
                 if last == mark:
-                    pairs[place] = match.start()
+                    pairs[place] = at
                     break
         return pairs
 
@@ -313,6 +313,79 @@ def _is_word(text: str) -> bool:
     return text.isidentifier() or (text[-1:] in "?!" and text[:-1].isidentifier())
 
 
+# --- comments and strings ------------------------------------------------------------------------
+
+
+class _Lexed:
+    """The comments and strings of a language that has a regular expression for them."""
+
+    __slots__ = ("_search", "_text")
+
+    def __init__(self, text: str, language: str) -> None:
+        self._text = text
+        self._search = _patterns[language].search
+
+    def search(self, at: int) -> Span | None:
+        """Return the span of the first from `at` on."""
+        match = self._search(self._text, at)
+        return None if match is None else match.span()
+
+
+class _Python:
+    """The comments and strings of Python; to be asked for in their order."""
+
+    __slots__ = ("_next", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        #: Where each sign stands that begins one, the first that isn't passed yet; -1: nowhere.
+        self._next = {sign: text.find(sign) for sign in ("#", '"', "'")}
+
+    def search(self, at: int) -> Span | None:
+        """Return the span of the first from `at` on."""
+        text, places = self._text, self._next
+        start = end = len(text)
+        for sign, place in places.items():
+            if 0 <= place < at:
+                place = places[sign] = text.find(sign, at)
+            if 0 <= place < start:
+                start = place
+        if start == end:
+            return None
+        sign = text[start]
+        if sign == "#":
+            stop = text.find("\n", start)
+            return start, stop if stop >= 0 else end
+        if text.startswith(sign * 3, start):
+            return start, _string_end(text, start + 3, sign * 3)
+        return start, _string_end(text, start + 1, sign, within_line=True)
+
+
+def _string_end(text: str, at: int, quotes: str, *, within_line: bool = False) -> int:
+    """Return where a string ends whose content begins at `at`: behind its `quotes`, or where it breaks off.
+
+    What was found once is not looked for again: a text of nothing but escapes is passed over once.
+    """
+    end = len(text)
+    close = line = -1
+    while True:
+        if close < at:
+            close = text.find(quotes, at)
+            close = end if close < 0 else close
+        stop = close
+        if within_line:
+            if line < at:
+                line = text.find("\n", at, close)
+                line = close if line < 0 else line
+            stop = line
+        escape = text.find("\\", at, stop)
+        if escape < 0:
+            return stop + len(quotes) if stop == close < end else stop
+        if escape + 1 == end:
+            return escape
+        at = escape + 2
+
+
 def line_starts(text: str) -> list[int]:
     """Return where each line of `text` begins."""
     found = [0]
@@ -321,6 +394,13 @@ def line_starts(text: str) -> list[int]:
         found.append(at + 1)
         at = text.find("\n", at + 1)
     return found
+
+
+def _brackets(code: str) -> Iterator[tuple[int, str]]:
+    """Yield each bracket of `code` and where it stands. Of a short one by hand: `re` isn't worth loading for it."""
+    if len(code) > SHORT:
+        return ((match.start(), match[0]) for match in _BRACKETS.finditer(code))
+    return ((at, mark) for at, mark in enumerate(code) if mark in "()[]{}")
 
 
 def _quotes(token: str) -> tuple[str, str]:
