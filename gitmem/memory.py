@@ -27,14 +27,18 @@ if TYPE_CHECKING:
         Examined,
         Exported,
         Gated,
+        History,
         Imported,
+        Lessons,
         Linked,
         Listing,
         Prior,
         Recorded,
         Restored,
+        Rules,
         SetUp,
         Shown,
+        Slept,
         Stale,
         Standing,
         Stats,
@@ -126,6 +130,48 @@ class Memory:
         from gitmem.cases import teaching
 
         return teaching.shorten(self.desk, prefix, text, reason=reason, dry_run=dry_run)
+
+    def sleep(self, *, as_of: str = "", policy: str = "", dry_run: bool = False) -> Slept:
+        """Put the lessons in order: append what a sleep finds, as one commit; with `dry_run`, say what it would find.
+
+        As of a moment (a time of the format; "" is now) and under a policy ("" is the one in force). Sleeping again
+        appends nothing. Raises NoLog, Refused (a moment to come, an unknown policy), LogBusy.
+        """
+        from gitmem.cases import sleeping
+
+        return sleeping.sleep(self.desk, as_of=as_of, policy=policy, dry_run=dry_run)
+
+    def lessons(
+        self,
+        *,
+        band: str = "",
+        topic: str = "",
+        path: str = "",
+        limit: int | None = None,
+        all_scopes: bool = False,
+    ) -> Lessons:
+        """Return lessons, the nearest first: those in a band (near, cold, latent, all; "" is what is told)."""
+        from gitmem.cases import sleeping
+
+        return sleeping.lessons(self.desk, band=band, topic=topic, path=path, limit=limit, all_scopes=all_scopes)
+
+    def rules(self, *, everything: bool = False, all_scopes: bool = False) -> Rules:
+        """Return rules and principles with their evidence; with `everything` also patterns, and what has fallen."""
+        from gitmem.cases import sleeping
+
+        return sleeping.rules(self.desk, everything=everything, all_scopes=all_scopes)
+
+    def history(self, prefix: str) -> History:
+        """Return every change to a lesson or rule, with before and after. Raises UnknownId, RuleViolation, NoLog."""
+        from gitmem.cases import sleeping
+
+        return sleeping.history(self.desk, prefix)
+
+    def undo(self, prefix: str, reason: str, *, dry_run: bool = False) -> Recorded:
+        """Append the inverse of what a sleep found, of a gist, a use or an undo. Raises RuleViolation, UnknownId."""
+        from gitmem.cases import sleeping
+
+        return sleeping.undo(self.desk, prefix, reason, dry_run=dry_run)
 
     @property
     def is_person(self) -> bool:

@@ -21,14 +21,18 @@ if TYPE_CHECKING:
         Digest,
         Examined,
         Gated,
+        History,
         Imported,
+        Lessons,
         Linked,
         Listing,
         Prior,
         Recorded,
         Restored,
+        Rules,
         SetUp,
         Shown,
+        Slept,
         Stale,
         Standing,
         Stats,
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
     from gitmem.core.events import Event
     from gitmem.core.gate import Match
     from gitmem.core.history import Finding
+    from gitmem.core.lessons.book import Book, Lesson
+    from gitmem.core.lessons.ladder import Rule
     from gitmem.core.reviews import Change
     from gitmem.errors import GitmemError
     from gitmem.store.archive import Attachment
@@ -810,4 +816,150 @@ def _gated(match: Match, severity: str, result: Gated) -> Json:
         "to_go_on": gate.way_on(match, result.reader),
         "answered_by": key,
         "answer": said,
+    }
+
+
+# --- lessons -------------------------------------------------------------------------------------
+
+
+def lesson(one: Lesson, band: str = "") -> Json:
+    """Return a lesson as it stands at its book's moment; `band`, where it is told in another than its own."""
+    fields = one.event.fields
+    return {
+        "id": one.id,
+        "core": one.core or None,
+        "gist": one.gist if one.gist != one.core else None,
+        "topic": one.topic or None,
+        "paths": list(one.paths),
+        "scope": one.scope,
+        "outcome": fields.get("outcome"),
+        "severity": fields.get("severity"),
+        "binding": one.binding,
+        "trust": one.trust,
+        "marks": sorted(one.marks),
+        "band": band or one.band,
+        "access": one.group_access,
+        "half_life_s": one.half_life,
+        "uses": one.uses,
+        "touches": one.touches,
+        "times": one.times,
+        "repeats": list(one.repeats),
+        "under": one.under or None,
+        "author": one.event.author,
+        "agent": fields.get("agent"),
+        "recorded_at": one.event.recorded_at,
+        "last": one.last,
+    }
+
+
+def rule(one: Rule, book: Book) -> Json:
+    """Return a pattern, rule or principle with its evidence; a sealed lesson is told by its id alone."""
+    told: list[Json] = []
+    for name in one.evidence:
+        known = book.lessons.get(name)
+        if known is not None:
+            text = None if known.is_hidden else known.gist
+            told.append({"id": name, "text": text, "commit": known.commit, "recorded_at": known.event.recorded_at})
+        else:
+            below = next((rule for rule in book.rules if rule.id == name), None)
+            told.append({"id": name, "text": below.text if below else None, "commit": None, "recorded_at": None})
+    return {
+        "id": one.id,
+        "rank": one.rank,
+        "text": one.text or None,
+        "topic": one.topic or None,
+        "scope": one.scope,
+        "direction": one.direction,
+        "trust": one.trust,
+        "count": one.count,
+        "evidence": told,
+        "contradicted_by": list(one.contradicted_by),
+        "rust": one.rust,
+        "last": one.last,
+    }
+
+
+def lessons(result: Lessons) -> Json:
+    return {
+        "schema": SCHEMA,
+        "policy": result.book.policy.label,
+        "moment": result.book.moment,
+        "counts": result.counts,
+        "lessons": [lesson(one, result.bands[one.id]) for one in result.found],
+        "left": result.left,
+    }
+
+
+def rules(result: Rules) -> Json:
+    return {
+        "schema": SCHEMA,
+        "policy": result.book.policy.label,
+        "rules": [rule(one, result.book) for one in result.standing],
+        "fallen": [rule(one, result.book) for one in result.fallen],
+    }
+
+
+def sleep(result: Slept) -> Json:
+    from gitmem.core.lessons.sleep import counts
+
+    outcomes: list[Json] = []
+    for one, event_id in zip(result.outcomes, result.ids):
+        about = [result.before.lessons[name].gist for name in one.targets if _is_told(result.before, name)]
+        outcomes.append(
+            {
+                "action": one.action,
+                "event": event_id or None,
+                "scope": one.scope,
+                "targets": list(one.targets),
+                "was": one.was,
+                "becomes": one.becomes,
+                "texts": about[:2] if one.action != "digest" else [],
+            }
+        )
+    return {
+        "schema": SCHEMA,
+        "dry_run": result.dry_run,
+        "written": bool(result.outcomes) and not result.dry_run,
+        "policy": result.before.policy.label,
+        "moment": result.before.moment,
+        "outcomes": outcomes,
+        "before": counts(result.before),
+        "after": counts(result.after),
+    }
+
+
+def _is_told(book: Book, name: str) -> bool:
+    return name in book.lessons and not book.lessons[name].is_hidden
+
+
+def history(result: History) -> Json:
+    book = result.book
+    found = book.lessons.get(result.subject)
+    rising = next((one for one in (*book.rules, *book.fallen) if result.subject in (one.id, *one.also)), None)
+    steps: list[Json] = []
+    for step in result.steps:
+        e = step.event
+        steps.append(
+            {
+                "what": step.what,
+                "event": e.id,
+                "kind": e.kind,
+                "action": e.action or None,
+                "targets": list(e.targets),
+                "recorded_at": e.recorded_at,
+                "author": e.author,
+                "agent": e.fields.get("agent"),
+                "commit": e.fields.get("commit"),
+                "reason": e.fields.get("reason"),
+                "before": step.before,
+                "after": step.after,
+            }
+        )
+    return {
+        "schema": SCHEMA,
+        "policy": book.policy.label,
+        "moment": book.moment,
+        "lesson": lesson(found) if found else None,
+        "rule": rule(rising, book) if rising else None,
+        "steps": steps,
     }

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from gitmem.core.attempts import Attempt
     from gitmem.core.events import Event
     from gitmem.core.gate import Ruling
+    from gitmem.core.lessons.book import Book, Lesson, Outcome
+    from gitmem.core.lessons.ladder import Rule
+    from gitmem.core.lessons.steps import Step
     from gitmem.store.archive import Attachment
     from gitmem.store.cache import StoredDecision
     from gitmem.store.listing import Row
@@ -484,3 +487,60 @@ class Digest:
     def __init__(self, text: str, ids: list[str]) -> None:
         self.text = text
         self.ids = ids
+
+
+class Slept:
+    """What a sleep did, or with `dry_run` would do: the book before and after, and the outcomes with their events.
+
+    ids   of the events that were written, in the order of `outcomes`; "" where none was
+    """
+
+    __slots__ = ("after", "before", "dry_run", "ids", "outcomes")
+
+    def __init__(self, before: Book, after: Book, outcomes: list[Outcome], ids: list[str], *, dry_run: bool) -> None:
+        self.before = before
+        self.after = after
+        self.outcomes = outcomes
+        self.ids = ids
+        self.dry_run = dry_run
+
+
+class Lessons:
+    """Lessons by how near they are: those that were asked for, how many are in each band, and how many were left off.
+
+    bands   of each lesson that is shown, by id: the band in which it is told
+    """
+
+    __slots__ = ("bands", "book", "counts", "found", "left")
+
+    def __init__(
+        self, book: Book, found: list[Lesson], counts: dict[str, int], bands: dict[str, str], *, left: int
+    ) -> None:
+        self.book = book
+        self.found = found
+        self.counts = counts
+        self.bands = bands
+        self.left = left
+
+
+class Rules:
+    """Rules, principles and, where asked for, patterns that stand, and what has fallen."""
+
+    __slots__ = ("book", "fallen", "standing")
+
+    def __init__(self, book: Book, standing: list[Rule], fallen: list[Rule]) -> None:
+        self.book = book
+        self.standing = standing
+        self.fallen = fallen
+
+
+class History:
+    """Every change to a lesson or a rule, step by step, and the book that it comes to now."""
+
+    __slots__ = ("book", "event", "steps", "subject")
+
+    def __init__(self, book: Book, subject: str, event: Event, steps: list[Step]) -> None:
+        self.book = book
+        self.subject = subject
+        self.event = event
+        self.steps = steps

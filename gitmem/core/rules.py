@@ -19,13 +19,11 @@ from gitmem.core.ids import short
 from gitmem.core.inspection import REASONS, checked, malformed
 from gitmem.core.keys import Key
 from gitmem.core.verdicts import PERSONAL, Judgement, Standing, judge
-from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, OPENING, REDACTION_MODES, VERSION
+from gitmem.core.vocabulary import CHANGE_TYPES, CLOSING, OPENING, REDACTION_MODES, UNDOABLE, VERSION
 from gitmem.errors import AmbiguousId, Refused, RuleViolation, UnknownId
 
 #: How many openings a closing names at most: the newest. (Which it closes is not decided by what it names.)
 TARGETS_MAX = 256
-#: What an undo can take back.
-UNDOABLE = ("sleep", "gist", "use", "undo")
 #: How much of a reason a message quotes, and how many events it names.
 QUOTE_MAX = 160
 NAMED_MAX = 5

@@ -40,6 +40,8 @@ REDACTION_MODES = ("plain", "approach", "entity")
 #: What fades (`core/lessons`): how a lesson was used, what a sleep found, how far a lesson binds.
 USE_HOWS = ("commit", "applied")
 SLEEP_ACTIONS = ("absorb", "latent", "return", "promote", "fall", "digest")
+#: The kinds of what an undo can take back.
+UNDOABLE = ("sleep", "gist", "use", "undo")
 BINDINGS = ("note", "practice", "policy")
 KINDS = ("change", "link", "review", "mark", "override", "redact", "lesson", "gist", "use", "sleep", "undo")
 #: These tie no events together: what is in a commit, what was used together, what one sleep found.

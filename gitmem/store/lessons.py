@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gitmem.core.lessons.book import Book, Standing
+from gitmem.core.lessons.book import Book, Standing, known
 from gitmem.store.cache import Cache
 from gitmem.store.components import birth_trust, event_of
 from gitmem.store.glance import parts, placeholders
@@ -112,14 +112,25 @@ class Shelf:
         return found
 
 
-def book(cache: Cache, policy: Policy, moment: str, ids: Iterable[str] | None = None) -> Book:
-    """Return what is known of lessons at a moment (a time of the format): of some, or of all of them."""
+def book(cache: Cache, policy: Policy, moment: str, ids: Iterable[str] | None = None, *, is_past: bool = False) -> Book:
+    """Return what is known of lessons at a moment (a time of the format): of some, or of all of them.
+
+    is_past   leave out what was recorded after the moment
+    """
     gathered = _Gathered(cache)
     if ids is None:
         gathered.everything()
     else:
         gathered.some(ids)
-    return Book(gathered.events, gathered.standing, moment, policy)
+    events = known(gathered.events, moment) if is_past else gathered.events
+    return Book(events, gathered.standing, moment, policy)
+
+
+def concerning(cache: Cache, ids: Iterable[str]) -> list[Event]:
+    """Return all events that concern some lessons and rules, reviews and marks among them."""
+    gathered = _Gathered(cache)
+    gathered.some(ids)
+    return gathered.events
 
 
 class _Gathered:

@@ -1,4 +1,4 @@
-"""lesson, gist."""
+"""lesson, gist; lessons, rules, history; sleep, undo."""
 
 from __future__ import annotations
 
@@ -94,4 +94,97 @@ def gist(
     Only words that the lesson has: a new word, a new cause, a negation that is lost or added is refused, with the word.
 
     git decisions gist 7f3a91c2 "The fixture needs the time zone."
+    """
+
+
+@command("lessons", "sleeping:lessons", heading=HEADING)
+def lessons(
+    band: Annotated[
+        str | None,
+        typer.Option(
+            "--band",
+            metavar="near|cold|latent|all",
+            show_default=False,
+            help="Only those in this band. Without it, what is told: near and cold.",
+        ),
+    ] = None,
+    topic: Annotated[
+        str | None, typer.Option("--topic", metavar="WORD", help="Only those on this topic.", show_default=False)
+    ] = None,
+    path: o.OfPath = None,
+    limit: o.Limit = None,
+    all_scopes: o.AllScopes = False,
+    as_json: o.Json = False,
+) -> None:
+    """List lessons, the nearest first: what is used stays near, what is not fades from view and never from the log.
+
+    The number is how much of a lesson is left: 1.00 when it was stated or used, half of that with each half-life
+    since. A latent one is not told any more; two uses bring it back.
+
+    git decisions lessons
+    git decisions lessons --band latent --path src/client.py
+    """
+
+
+@command("rules", "sleeping:rules", heading=HEADING)
+def rules(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also patterns, and what has fallen.", show_default=False)
+    ] = False,
+    all_scopes: o.AllScopes = False,
+    as_json: o.Json = False,
+) -> None:
+    """List what recurred: rules and principles, with the lessons that they rest on.
+
+    Three commits that taught the same make a rule, which `sleep` proposes; two ratified rules of one direction a
+    principle. Only a person ratifies one: `git decisions ratify ID -r WHY`.
+    """
+
+
+@command("history", "sleeping:history", heading=HEADING)
+def history(
+    id: Annotated[
+        str, typer.Argument(metavar="ID", help="A lesson or a rule: its id, or the first 4 or more characters.")
+    ],
+    as_json: o.Json = False,
+) -> None:
+    """Tell everything that happened to a lesson or a rule, step by step, each with before and after."""
+
+
+@command("sleep", "sleeping:sleep", heading=HEADING)
+def sleep(
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of", metavar="DATE", show_default=False, help="As it would have been done then. A day counts whole."
+        ),
+    ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", metavar="NAME", show_default=False, help="Under this policy: tender or austere."),
+    ] = None,
+    dry_run: o.DryRun = False,
+    as_json: o.Json = False,
+) -> None:
+    """Put the lessons in order: what says the same goes together, what recurred is proposed as a rule.
+
+    What it finds is appended, each thing with its exact before and after, and `undo` takes any of it back. No lesson
+    changes a word, and how near one is hangs on no sleep. On the same log, under the same policy, at the same moment
+    every clone finds the same; sleeping again finds nothing.
+
+    git decisions sleep --dry-run
+    """
+
+
+@command("undo", "sleeping:undo", heading=HEADING, needs="-r WHY")
+def undo(
+    id: Annotated[str, typer.Argument(metavar="EVENT", help="What a sleep found, a gist, a use, or an undo.")],
+    *,
+    why: o.Why,
+    dry_run: o.DryRun = False,
+    as_json: o.Json = False,
+) -> None:
+    """Take back what a sleep found, a gist or a use, by its exact inverse. No sleep does it again.
+
+    `git decisions history ID` tells the events of a lesson. An undo can be undone.
     """

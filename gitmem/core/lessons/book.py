@@ -21,6 +21,7 @@ from gitmem.core.lessons import fading, ladder, life
 from gitmem.core.lessons.ladder import Rule
 from gitmem.core.lessons.policies import COLD, LATENT
 from gitmem.core.marks import in_force
+from gitmem.core.vocabulary import UNDOABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from gitmem.core.lessons.policies import Policy
 
 ABSORB, ENTER, RETURN, PROMOTE, FALL, DIGEST = "absorb", "latent", "return", "promote", "fall", "digest"
-#: What an undo can take back.
-UNDOABLE = ("sleep", "gist", "use", "undo")
 
 
 class Standing:
