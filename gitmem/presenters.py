@@ -313,6 +313,7 @@ def _item(item: Item) -> Json:
         "decision": _decision(item.decision, {}, {}) if item.decision else None,
         "sides": sides if item.decision else None,
         "finding": finding(item.finding) if item.finding else None,
+        "rule": rule(*item.rule) if item.rule else None,
         "due": {"flag": item.due.flag, "signals": _signals(item.due)} if item.due else None,
         "if_ratified": [_difference(one) for one in item.if_ratified],
         "if_retracted": [_difference(one) for one in item.if_retracted],
@@ -904,7 +905,7 @@ def sleep(result: Slept) -> Json:
 
     outcomes: list[Json] = []
     for one, event_id in zip(result.outcomes, result.ids):
-        about = [result.before.lessons[name].gist for name in one.targets if _is_told(result.before, name)]
+        about = [_text(result.before, name) for name in (one.becomes.get("representative"), *one.targets)]
         outcomes.append(
             {
                 "action": one.action,
@@ -913,7 +914,7 @@ def sleep(result: Slept) -> Json:
                 "targets": list(one.targets),
                 "was": one.was,
                 "becomes": one.becomes,
-                "texts": about[:2] if one.action != "digest" else [],
+                "text": next(filter(None, about), None) if one.action in _TOLD else None,
             }
         )
     return {
@@ -928,8 +929,16 @@ def sleep(result: Slept) -> Json:
     }
 
 
-def _is_told(book: Book, name: str) -> bool:
-    return name in book.lessons and not book.lessons[name].is_hidden
+#: Outcomes that are about one lesson, or speak the words of one.
+_TOLD = ("absorb", "latent", "return", "promote")
+
+
+def _text(book: Book, name: object) -> str:
+    """Return what the lesson or rule of that id says, "" where it isn't to be told."""
+    known = book.lessons.get(str(name))
+    if known is not None:
+        return "" if known.is_hidden else known.gist
+    return next((one.text for one in book.rules if one.id == name), "")
 
 
 def history(result: History) -> Json:

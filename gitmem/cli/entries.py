@@ -52,9 +52,22 @@ def title(event: Event) -> str:
     if event["kind"] == "lesson":
         topic = f" on {event['topic']}" if event.get("topic") else ""
         return f"lesson{topic}{f', once more {targets[0]}' if targets else ''}"
+    if event["kind"] == "sleep":
+        return _slept(event, targets)
     if event["kind"] == "link":
         return f"link {', '.join(targets)} to {_commits(event)[0][:COMMIT] if _commits(event) else 'a commit'}"
     return f"{what} {', '.join(targets)}".rstrip()
+
+
+def _slept(event: Event, targets: list[str]) -> str:
+    """Return what a sleep found: `absorb 7f3a91c2 under 1b2c3d4e`, `promote to rule by 3`, `latent 7f3a91c2`."""
+    action, becomes = event.get("action"), event.get("becomes") or {}
+    under = str(becomes.get("under", ""))[:SHORT]
+    if action == "absorb" and under in targets:
+        return f"absorb {', '.join(one for one in targets if one != under)} under {under}"
+    if action == "promote":
+        return f"promote {plural(len(targets), 'event')} to a {becomes.get('rank', 'rule')}"
+    return "digest of a sleep" if action == "digest" else f"{action} {', '.join(targets)}"
 
 
 def _commits(event: Event) -> list[str]:

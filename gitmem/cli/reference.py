@@ -58,7 +58,13 @@ prints one event on each line. Every event has the same fields; what its kind ha
 (`total`, `with_decisions`) |
 | `why` | `known`, `file`, `line`, `text`, `note`, `commits` (`commit`, `subject`, `author`, `date`, `events`: of \
 each `id`, `how`, `via`, `confidence`, `reverted_by`), `about` (ids), `events` |
-| `ratify` and all that review or mark, `override` | as `record` |
+| `ratify` and all that review or mark, `override`, `undo` | as `record` |
+| `lessons` | `policy`, `moment`, `counts` (by band), `lessons` (below), `left` (how many `-n` left off) |
+| `rules` | `policy`, `rules` and `fallen` (below) |
+| `sleep` | `dry_run`, `written`, `policy`, `moment`, `outcomes` (`action`: absorb, latent, return, promote, fall, \
+digest; `event`, `scope`, `targets`, `was`, `becomes`, `text`), `before` and `after` (counts) |
+| `history` | `policy`, `moment`, `lesson` or `rule` as it stands now, `steps` (`what`, `event`, `kind`, `action`, \
+`targets`, `recorded_at`, `author`, `agent`, `commit`, `reason`, `before`, `after`: only what differs) |
 | `changeset` | `events`, or without an id `changesets` |
 | `assert` | `present`, `missing` |
 | `gate` | `where`, `stops`, `has_log`, `files` (how many), `unread`, `findings` (below), `message` |
@@ -104,9 +110,17 @@ proximity_high, proximity_low, open), `trust`, `match` (entity, approach, conten
 and words), `because` (why it matched), `reasoning`, `instead`, `stale_when`, `attempt`, `closed_by` (ids), `line` (all
 of it on one line).
 
+A lesson: `id`, `core`, `gist` (null where there is none), `topic`, `paths`, `scope`, `outcome`, `severity`, `binding`,
+`trust`, `marks`, `band` (near, cold, latent), `access` (of it and its repeats, in parts per million), `half_life_s`,
+`uses`, `touches`, `times`, `repeats`, `under`, `author`, `agent`, `recorded_at`, `last`.
+
+A rule: `id`, `rank` (pattern, rule, principle), `text`, `topic`, `scope`, `direction` (-1, 0, 1), `trust`, `count` (of
+commits; of a principle, of rules), `evidence` (`id`, `text`, `commit`, `recorded_at`), `contradicted_by`, `rust` (parts
+per million), `last`.
+
 An item of `review`: `why` (pending, proposed, contested, disputed, void, quarantined, unsigned, relanded, due, other),
 `since`, one of `event`, `decision` (with `sides`: the events `closed` and `open`) and `finding`; `due` (`flag` and
-`signals`, as in `stale`); `if_ratified`, `if_retracted` and, by the id
+`signals`, as in `stale`); `rule`, of what a sleep proposed; `if_ratified`, `if_retracted` and, by the id
 that is kept, `if_kept`: the decisions that would differ (`entity_path`, `scope`, `approach`, `before`, `after`,
 `trust_before`, `trust_after`); `closed_by`, `actions` (`do`, the `id` that it is done to, its `command`), `commands`.
 

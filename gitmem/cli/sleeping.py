@@ -148,8 +148,8 @@ def _share(one: Answer) -> str:
 
 
 def _ppm(number: int) -> str:
-    """Return `.72` of 720,000 ppm, `1.00` of all: cut, never rounded up into another band."""
-    return "1.00" if number >= 1_000_000 else f".{number // 10_000:02d}"
+    """Return `.72` of 729,000 ppm, `1.00` of nearly all: cut, so that none seems to be in a higher band."""
+    return "1.00" if number >= 995_000 else f".{number // 10_000:02d}"
 
 
 # --- rules ---------------------------------------------------------------------------------------
@@ -165,8 +165,8 @@ def _ruled(answer: Answer) -> Iterator[Line]:
         yield from rule(one, fell=number >= len(answer["rules"]))
 
 
-def rule(one: Answer, *, fell: bool = False) -> Iterator[Line]:
-    """Yield a rule: what it says, what it rests on, what speaks against it."""
+def rule(one: Answer, *, fell: bool = False, is_waiting: bool = False) -> Iterator[Line]:
+    """Yield a rule: what it says, what it rests on, what speaks against it; in the queue, without the way on."""
     state = "fallen" if fell else one["trust"]
     of = "rule" if one["rank"] == "principle" else "commit"
     words = [state, plural(one["count"], of)]
@@ -189,7 +189,7 @@ def rule(one: Answer, *, fell: bool = False) -> Iterator[Line]:
     if one["contradicted_by"]:
         several = ", ".join(f"L-{name[: entries.SHORT]}" for name in one["contradicted_by"][:5])
         yield Line(("", "    "), ("contested", f"went the other way: {several}"), hang=6)
-    if one["trust"] == "proposed" and one["rank"] != "pattern" and not fell:
+    if one["trust"] == "proposed" and one["rank"] != "pattern" and not (fell or is_waiting):
         yield Line(("dim", f"    git decisions ratify R-{one['id'][: entries.SHORT]} -r WHY"))
 
 
@@ -238,7 +238,7 @@ _ACTIONS = {
 def _outcome(one: Answer, action: str) -> Iterator[Line]:
     targets = [f"L-{name[: entries.SHORT]}" for name in one["targets"]]
     event: Piece = ("id", (one["event"] or "-" * entries.SHORT)[: entries.SHORT])
-    text = one["texts"][0] if one["texts"] else ""
+    text = one["text"] or ""
     becomes = one["becomes"]
     if action == "absorb":
         under = becomes["under"]
@@ -314,7 +314,8 @@ def _differing(step: Answer) -> Iterator[tuple[str, str]]:
             continue
         is_new = name not in before
         was, now = _value(name, before.get(name)), _value(name, after.get(name))
-        yield f"{_NAMES.get(name, name)}: ", now if is_new else f"{was} -> {now}"
+        if is_new or was != now:
+            yield f"{_NAMES.get(name, name)}: ", now if is_new else f"{was} -> {now}"
 
 
 def _value(name: str, value: object) -> str:

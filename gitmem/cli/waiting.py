@@ -75,6 +75,12 @@ def drawn(item: Item) -> Iterator[Line]:
                 yield from _event(event, indent="  ")
                 yield from _changes("if this is kept", item["if_kept"][event["id"]])
         return
+    if item["rule"]:
+        from gitmem.cli import sleeping
+
+        yield from sleeping.rule(item["rule"], is_waiting=True)
+        yield from labelled("if ratified", "it is told first, as ratified, wherever it fits")
+        return
     yield from _event(item["event"])
     known = (item["effect_reason"] or "").removeprefix("waits for a person: ")  # said already
     known = f" ({known})" if known else ""

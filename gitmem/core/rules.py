@@ -791,6 +791,8 @@ class _Guard:
         # In quotes, whole: the sentence around it goes on behind the reason's own full stop.
         reason = _text(event.fields.get(REASONS.get(event.kind, "reason")))
         instead = _text(event.fields.get("instead"))
+        if not reason:
+            return f"{_id(event)} {what}{of}"  # a link, a use, what a sleep found
         return f"{_id(event)} {what}{of}: “{_quote(reason)}”{f' (instead: “{_quote(instead)}”)' if instead else ''}"
 
     def _all_told(self, several: Iterable[Event]) -> str:

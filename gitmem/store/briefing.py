@@ -91,17 +91,20 @@ class Briefing:
 
     def waiting(self) -> int:
         """Return how much waits for a person, as the scope sees it; of more than a thousand, a thousand."""
+        from gitmem.store import lessons
+
         db = self.cache.db
+        rules = len(lessons.proposed(self.cache, self.scope)[1])
         if not self.scope:
             (count,) = db.execute(f"SELECT COUNT(*) FROM (SELECT 1 FROM waiting LIMIT {COUNTED_MAX})").fetchone()
-            return min(COUNTED_MAX, int(count) + self.cache.counts().get("contested", 0))
+            return min(COUNTED_MAX, int(count) + rules + self.cache.counts().get("contested", 0))
         seen, values = listing.scope_predicate(self.scope, all_scopes=False)
         (count,) = db.execute(
             f"SELECT COUNT(*) FROM (SELECT n FROM waiting LIMIT {COUNTED_MAX}) w JOIN events e ON e.n = w.n "
             f"WHERE {seen}",
             values,
         ).fetchone()
-        return int(count)
+        return int(count) + rules
 
     def recorded_since(self, moment: str) -> list[tuple[str, str, str]]:
         """Return (entity path, recorded_at, session) of the newest changes since a time, the newest first."""

@@ -7,9 +7,13 @@ one is kept under and those under it. For all lessons it is everything of these 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 
+from gitmem.core import dates, entities
 from gitmem.core.lessons.book import Book, Standing, known
+from gitmem.core.lessons.ladder import PATTERN
+from gitmem.core.lessons.policies import TENDER
 from gitmem.store.cache import Cache
 from gitmem.store.components import birth_trust, event_of
 from gitmem.store.glance import parts, placeholders
@@ -17,6 +21,7 @@ from gitmem.store.glance import parts, placeholders
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.core.events import Event
+    from gitmem.core.lessons.ladder import Rule
     from gitmem.core.lessons.policies import Policy
 
 #: Kinds of events that a book is made of; marks and reviews count as far as they speak of one.
@@ -131,6 +136,38 @@ def concerning(cache: Cache, ids: Iterable[str]) -> list[Event]:
     gathered = _Gathered(cache)
     gathered.some(ids)
     return gathered.events
+
+
+def proposed(cache: Cache, scope: str = "", moment: str = "") -> tuple[Book | None, list[Rule]]:
+    """Return the rules and principles that wait for a person, of what a read in `scope` sees, and the book they are in.
+
+    Asked by every summary: where nothing was promoted it costs one look. Which rules stand hangs on no moment, and
+    policies agree on it; `moment` is for how rusty one is.
+    """
+    rows = cache.db.execute(
+        "SELECT e.id, e.body, e.redacted FROM events e LEFT JOIN judged j ON j.n = e.n "
+        "WHERE e.kind = 'sleep' AND e.word = 'promote' AND e.newer = 0 AND e.redacted = '' "
+        "AND COALESCE(j.trust, 'proposed') = 'proposed' "
+        "AND (instr(e.body, ?) OR instr(e.body, ?)) ORDER BY e.n DESC LIMIT ?",
+        (b'"rank":"rule"', b'"rank":"principle"', RULES_MAX),
+    ).fetchall()
+    if not rows:
+        return None, []
+    moment = moment or dates.of_seconds(time.time())
+    promoted = [event_of(*row) for row in rows]
+    named = [target for event in promoted for target in event.targets]
+    below = [event for one in named if (event := cache.event(one)) is not None and event.kind == "sleep"]
+    ids = {*(event.id for event in promoted), *named, *(target for event in below for target in event.targets)}
+    found = book(cache, TENDER, moment, ids)
+    asked = {event.id for event in promoted}
+    if any(not rule.is_down and asked.intersection((rule.id, *rule.also)) for rule in found.fallen):
+        found = book(cache, TENDER, moment)  # what they named is gone; others may bear them by now
+    waiting = [
+        rule
+        for rule in found.rules
+        if rule.rank != PATTERN and rule.trust == "proposed" and entities.sees(scope, rule.scope)
+    ]
+    return found, waiting
 
 
 class _Gathered:

@@ -22,6 +22,8 @@ from gitmem.store.listing import Row
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.core.history import Finding
+    from gitmem.core.lessons.book import Book
+    from gitmem.core.lessons.ladder import Rule
     from gitmem.core.reviews import Change
     from gitmem.core.verdicts import Judgement
     from gitmem.store.revisits import Due
@@ -41,6 +43,7 @@ class Item:
     blockers       ids of what closes a void opening, so that it would have to be superseded first
     finding        of an event that can't be read: what is wrong with it
     due            of what wants another look: why
+    rule           of the promotion of a rule or a principle: that, and the book that it stands in
     """
 
     __slots__ = (
@@ -52,6 +55,7 @@ class Item:
         "if_ratified",
         "if_retracted",
         "row",
+        "rule",
         "sides",
         "why",
     )
@@ -67,6 +71,7 @@ class Item:
         self.blockers: list[str] = []
         self.finding: Finding | None = None
         self.due: Due | None = None
+        self.rule: tuple[Rule, Book] | None = None
 
     @property
     def ids(self) -> list[str]:
@@ -109,7 +114,9 @@ def length(cache: Cache, scope: str = "") -> tuple[int, str]:
         first = cache.db.execute(
             "SELECT e.recorded_at FROM waiting w JOIN events e ON e.n = w.n ORDER BY w.n LIMIT 1"
         ).fetchone()
-        return count + cache.quarantined(), first[0] if first else ""
+        times = [first[0]] if first else []
+        times += (promoted := _promoted(cache, scope))
+        return count + len(promoted) + cache.quarantined(), min(times, default="")
     times = [time for event_id, _, time in _waiting(cache) if not scope or _is_seen(cache, event_id, scope)]
     condition, values = listing.scope_predicate(scope, all_scopes=False, column="d.scope")
     times += [
@@ -120,7 +127,16 @@ def length(cache: Cache, scope: str = "") -> tuple[int, str]:
             (CONTESTED, *values),
         )
     ]
+    times += _promoted(cache, scope)
     return len(times) + cache.quarantined(), min(times, default="")
+
+
+def _promoted(cache: Cache, scope: str) -> list[str]:
+    """Return since when each rule and principle waits for a person."""
+    from gitmem.store import lessons
+
+    _, rules = lessons.proposed(cache, scope)
+    return [event.recorded_at for rule in rules if (event := cache.event(rule.id)) is not None]
 
 
 def queue(cache: Cache, *, everything: bool = False, scope: str = "", unsigned: Iterable[str] = ()) -> Queue:
@@ -135,6 +151,7 @@ def queue(cache: Cache, *, everything: bool = False, scope: str = "", unsigned: 
     items = [reader.event(event_id, why) for event_id, why, _ in _waiting(cache) if _is_seen(cache, event_id, scope)]
     items += [reader.contested(one) for one in _contested(cache) if entities.sees(scope, one.scope)]
     items += _unreadable(cache)
+    items += _rules(cache, scope)
     items += [reader.unsigned(event_id) for event_id in unsigned if _is_seen(cache, event_id, scope)]
     if everything:
         have = {event_id for item in items for event_id in item.ids}
@@ -178,6 +195,19 @@ def _unreadable(cache: Cache) -> Iterator[Item]:
             item = Item(reviews.QUARANTINED)
             item.finding = finding
             yield item
+
+
+def _rules(cache: Cache, scope: str) -> Iterator[Item]:
+    from gitmem.core import reviews
+    from gitmem.store import lessons
+
+    book, rules = lessons.proposed(cache, scope)
+    for rule in rules:
+        item = Item(reviews.PROPOSED)
+        (item.row,) = listing.by_ids(cache, [rule.id])
+        if book is not None:
+            item.rule = (rule, book)
+        yield item
 
 
 def _others(cache: Cache) -> Iterator[str]:

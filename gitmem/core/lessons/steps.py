@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from gitmem.core.lessons.book import Book, Standing
+from gitmem.core.lessons.book import DIGEST, Book, Standing
 from gitmem.core.marks import held, spelled
 from gitmem.core.reviews import aimed
 from gitmem.core.verdicts import judge
@@ -53,7 +53,8 @@ def replay(events: Iterable[Event], subject: str, policy: Policy, moment: str) -
             standing = _standings(seen)
         after = _state(Book(seen, standing, at, policy), subject)
         differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-        if event.id == subject or subject in event.targets or set(differing) - {"group_access"}:
+        is_about = subject in event.targets and event.action != DIGEST
+        if event.id == subject or is_about or set(differing) - {"group_access"}:
             steps.append(
                 Step(
                     event,
@@ -99,7 +100,7 @@ def _state(book: Book, subject: str) -> dict[str, object]:
 
 
 #: What a sleep's outcome is called where it is the subject's own.
-_DONE = {"absorb": "absorbed", "latent": "latent", "return": "return", "promote": "promoted", "fall": "fell"}
+_DONE = {"latent": "latent", "return": "return", "fall": "fell"}
 
 
 def _what(
@@ -112,7 +113,10 @@ def _what(
         return event.action if subject in event.targets else f"{event.action} of another"
     if event.kind == "sleep":
         if event.action == "absorb":
-            return "absorbed" if "under" in differing else "absorbs another"
+            return "absorb" if "under" in differing else "absorb of another"
+        if event.action == "promote" and subject in event.targets:
+            becomes = event.fields.get("becomes")
+            return f"evidence of a {becomes.get('rank', 'rule') if isinstance(becomes, dict) else 'rule'}"
         return _DONE.get(event.action, event.action) if subject in event.targets else f"{event.action} of another"
     if event.kind in ("use", "lesson"):
         called = "recurrence" if event.kind == "lesson" else "use"
