@@ -101,10 +101,15 @@ class Record:
         return int(found.group(1)) if found else None
 
 
+#: What a record is begun from (`template.md`, `adr-template-bare.md`, `0000-template.md`) decides nothing.
+_TEMPLATE = re.compile(r"(?:0+-)?(?:m?adr-|decision-(?:record-)?)?template(?:-(?:bare|long|minimal|short))*\.")
+
+
 def fits(path: str) -> bool:
     """Say whether the file at `path` may be a record."""
     lower = path.rpartition("/")[2].lower()
-    return lower.endswith((".md", ".markdown")) and lower not in ("readme.md", "index.md", "template.md")
+    is_record = lower not in ("readme.md", "index.md") and not _TEMPLATE.match(lower)
+    return is_record and lower.endswith((".md", ".markdown"))
 
 
 def read(files: Iterable[Source], pen: Pen, dialect: str = "") -> Iterator[Draft]:

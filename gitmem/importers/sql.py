@@ -18,14 +18,17 @@ from gitmem.importers.pen import Pen, named
 
 #: A statement is kept up to here.
 DIFF_MAX = 4000
+#: How the name of what takes a migration back ends; some tools give each migration a folder, with an `up` and a `down`.
 _WAY_BACK = (".down", "_down", "-down", ".undo", ".rollback")
-_STAMP = re.compile(r"^[vV]?((?:19|20)\d\d)_?(\d\d)_?(\d\d)[_T.-]?(?:(\d\d)_?(\d\d)_?(\d\d))?")
+_WAYS_BACK = ("down", "undo", "rollback")
+_STAMP = re.compile(r"^[vV]?((?:19|20)\d\d)[_-]?(\d\d)[_-]?(\d\d)[_T.-]?(?:(\d\d)_?(\d\d)_?(\d\d))?")
 
 
 def fits(path: str) -> bool:
     """Say whether the file at `path` is read: SQL that goes forward."""
     stem, _, suffix = path.rpartition("/")[2].lower().rpartition(".")
-    return suffix in ("sql", "ddl", "psql", "pgsql") and not stem.endswith(_WAY_BACK) and not re.match(r"u\d", stem)
+    back = stem in _WAYS_BACK or stem.endswith(_WAY_BACK) or re.match(r"u\d", stem)
+    return suffix in ("sql", "ddl", "psql", "pgsql") and not back
 
 
 def read(files: Iterable[Source], pen: Pen, dialect: str = "") -> Iterator[Draft]:
@@ -36,8 +39,12 @@ def read(files: Iterable[Source], pen: Pen, dialect: str = "") -> Iterator[Draft
 
 
 def stamp(path: str) -> str:
-    """Return the time that a migration's name begins with (`20190314_…`, `V2019_03_14_120000__…`), or an empty text."""
-    found = _STAMP.match(path.rpartition("/")[2])
+    """Return the time that a migration's name begins with (`20190314_…`, `V2019_03_14_120000__…`), or an empty text.
+
+    Else the one that its folder's begins with, where that is all there is of a name: `2019-03-14-120000_users/up.sql`.
+    """
+    folder, _, name = path.rpartition("/")
+    found = _STAMP.match(name) or _STAMP.match(folder.rpartition("/")[2])
     if not found:
         return ""
     year, month, day, *clock = found.groups()
@@ -85,16 +92,16 @@ class Book:
         self, source: Source, act: statements.Act, where: str, time: str, why: str, text: str = ""
     ) -> Iterator[Draft]:
         """Yield the change that `act` is; `time` is when, `why` in whose words, `text` what was written."""
-        name = act.name
+        name, former = act.name, act.renamed_from
         if act.kind == "index":
             table, _, index = name.rpartition(".")
-            if table:
-                self._tables[index] = table
-            elif index in self._tables:
-                name = f"{self._tables[index]}.{index}"
-            else:
-                self._pen.tally.skip("indexes that are dropped, on a table that isn't known", where)
+            old = former.rpartition(".")[2]
+            table = table or self._tables.get(old or index, "")
+            if not table:
+                self._pen.tally.skip("indexes that are dropped or renamed, on a table that isn't known", where)
                 return
+            self._tables[index] = table
+            name, former = f"{table}.{index}", f"{table}.{old}" if old else ""
         key = (source.origin, act.change, name.lower())
         count = self._counts[key] = self._counts.get(key, 0) + 1
         fields: dict[str, object] = {
@@ -107,8 +114,8 @@ class Book:
         }
         if text:
             fields["diff"] = text[:DIFF_MAX]
-        if act.renamed_from:
-            fields["renamed_from"] = act.renamed_from
+        if former:
+            fields["renamed_from"] = former
         yield from self._pen.change(
             f"sql:{named(source.origin)}:{act.change}:{named(name.lower())}:{count}", where, fields
         )

@@ -130,6 +130,9 @@ def _read(said: str, group: Sequence[Any], dialects: Sequence[str]) -> list[Act]
         return _renamed_tables(said)
     if upper[0] in ("EXEC", "EXECUTE"):
         return _sp_rename(said)
+    said, acts, is_all = _renames(said, group)
+    if is_all:
+        return acts
     for dialect in dialects:
         try:
             tree = sqlglot.parse_one(said, read=dialect)
@@ -137,10 +140,56 @@ def _read(said: str, group: Sequence[Any], dialects: Sequence[str]) -> list[Act]
             continue
         if isinstance(tree, sqlglot.exp.Command):
             continue  # it gave up
-        return list(_acts(tree, sqlglot.exp))
+        return [*_acts(tree, sqlglot.exp), *acts]
     if upper[0] == "ALTER" and "TABLE" in upper[1:3]:
         return _added_plainly(words, upper)
     return None if upper[1:2] in (["TABLE"], ["INDEX"], ["UNIQUE"], ["TEMPORARY"], ["TEMP"]) else []
+
+
+#: What stands between RENAME and a name where it isn't a column that is renamed.
+_RENAMED = frozenset(("TO", "AS", "COLUMN", "INDEX", "KEY", "CONSTRAINT"))
+
+
+def _renames(said: str, group: Sequence[Any]) -> tuple[str, list[Act], bool]:
+    """Return an ALTER as sqlglot reads its renames, those of indexes, and whether there is nothing else in it.
+
+    It takes `RENAME a TO b`, which needs no COLUMN, for the table's own, and leaves out what becomes of an index.
+    """
+    raw = [said[token.start - group[0].start : token.end + 1 - group[0].start] for token in group]
+    upper = [word.upper() for word in raw]
+    names = [token.text for token in group]
+    if upper[0] != "ALTER":
+        return said, [], False
+    if upper[1:2] == ["INDEX"]:
+        return said, [Act("rename", names[-1], "index", names[-4])] if upper[-3:-1] == ["RENAME", "TO"] else [], True
+    acts: list[Act] = []
+    table = _altered_table(names, upper)
+    beside = others = 0
+    for at in range(len(upper) - 2, 0, -1):  # from behind: places before it stay
+        if upper[at] != "RENAME":
+            continue
+        end = group[at].end + 1 - group[0].start
+        if upper[at + 1] == "AS":
+            said = f"{said[:end]} TO{said[group[at + 1].end + 1 - group[0].start :]}"
+        elif upper[at + 1] not in _RENAMED and upper[at + 2 : at + 3] == ["TO"]:
+            said = f"{said[:end]} COLUMN{said[end:]}"
+        elif upper[at + 1] in ("INDEX", "KEY", "CONSTRAINT") and upper[at + 3 : at + 4] == ["TO"]:
+            beside += 1
+            if upper[at + 1] != "CONSTRAINT":
+                acts.append(Act("rename", f"{table}.{names[at + 4]}", "index", f"{table}.{names[at + 2]}"))
+            continue
+        others += 1
+    return said, acts, beside == 1 and not others and "," not in raw
+
+
+def _altered_table(names: Sequence[str], upper: Sequence[str]) -> str:
+    """Return the table that an ALTER TABLE is about, without its schema."""
+    at = 1
+    while at < len(upper) - 1 and upper[at] in ("TABLE", "IF", "EXISTS", "ONLY"):
+        at += 1
+    while names[at + 1 : at + 2] == ["."] and at + 2 < len(names):
+        at += 2
+    return names[at]
 
 
 def _acts(tree: Any, exp: Any) -> Iterator[Act]:

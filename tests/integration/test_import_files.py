@@ -79,6 +79,28 @@ def test_sql_comes_in_at_its_own_time_once_and_with_the_words_before_it(repo, cl
     assert cli("verify", cwd=repo).code == 0
 
 
+def test_a_migration_with_a_folder_of_its_own_goes_forward_and_is_as_old_as_the_folder_says(repo, cli, git):
+    write(
+        repo, "db/2019-03-14-101112_users/up.sql", "CREATE TABLE users (id int);\nCREATE INDEX by_id ON users (id);\n"
+    )
+    write(repo, "db/2019-03-14-101112_users/down.sql", "DROP TABLE users;\n")
+    write(repo, "db/20190401_names/migration.sql", "ALTER TABLE users RENAME id TO number;\n")
+    write(repo, "db/20190402_names/up.sql", "ALTER INDEX by_id RENAME TO by_number; ALTER INDEX x RENAME TO y;\n")
+    write(repo, "db/20190402_names/undo.sql", "ALTER INDEX by_number RENAME TO by_id;\n")
+    committed(git, repo)
+    done = cli("import", "sql", "db", "--json", cwd=repo).json
+    assert done["read"] == {"files": 3, "statements": 5}
+    assert [(one["count"], one["examples"]) for one in done["skipped"]] == [(1, ["db/20190402_names/up.sql:1"])]
+    first, second, third = (f"2019-{day}.000000Z" for day in ("03-14T10:11:12", "04-01T00:00:00", "04-02T00:00:00"))
+    assert changes(cli, repo) == [
+        ("create", "users", first),
+        ("add", "users.id", first),
+        ("index_add", "users.by_id", first),
+        ("rename", "users.number", second),
+        ("rename", "users.by_number", third),
+    ]
+
+
 def test_old_migrations_never_reopen_what_was_rejected_since_and_a_new_file_is_never_silently_active(repo, cli, git):
     cli("reject", "users.card_pan", "-r", "No card data in our tables.", cwd=repo, tty=True)
     write(repo, "db/20190314101112_users.sql", SQL)
@@ -302,6 +324,17 @@ PLAIN = """\
 
 It is too much work.
 """
+
+
+@pytest.mark.parametrize(
+    ("name", "is_read"),
+    [("0007-template-engine", True), ("0007-email-template", True), ("adr-template-minimal", False)]
+    + [(name, False) for name in ("template", "0000-template", "ADR-Template", "madr-template-bare-minimal", "README")],
+)
+def test_what_records_are_begun_from_is_none(repo, cli, name, is_read):
+    write(repo, f"adr/{name}.md", "# Use it\n\n## Status\n\nAccepted\n")
+    done = cli("import", "adr", "adr", "--json", cwd=repo).json
+    assert done["appended"] == is_read and done["skipped"] == []
 
 
 def test_decision_records_bring_what_was_rejected_with_its_approach(repo, cli, git):
