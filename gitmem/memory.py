@@ -18,6 +18,7 @@ from gitmem.cases.desk import Desk
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.cases.results import (
+        Absence,
         Asserted,
         Attached,
         Brought,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from gitmem.core.additions import Addition
     from gitmem.core.calls import Answer, Call
     from gitmem.core.drafts import Draft, Writer
+    from gitmem.core.lessons.recall import Recalled
     from gitmem.core.policy import Policy
     from gitmem.core.query import Query
     from gitmem.core.secrets import Hit
@@ -172,6 +174,27 @@ class Memory:
         from gitmem.cases import sleeping
 
         return sleeping.undo(self.desk, prefix, reason, dry_run=dry_run)
+
+    def recall(self, text: str, *, paths: Sequence[str] = (), budget: int = 0, all_scopes: bool = False) -> Recalled:
+        """Return what is worth knowing about `text` and the files in hand: decisions that it names, rules, lessons.
+
+        Within a budget of tokens (0: the usual one), counted as bytes. Says so where nothing is relevant. Changes
+        nothing. Raises NoLog, Refused, Usage.
+        """
+        from gitmem.cases import recalling
+
+        return recalling.recall(self.desk, text, paths=paths, budget=budget, all_scopes=all_scopes)
+
+    def why_not(
+        self, prefix: str, text: str, *, paths: Sequence[str] = (), budget: int = 0, all_scopes: bool = False
+    ) -> Absence:
+        """Return why `recall` with the same question does not tell an event, or at which place it does.
+
+        Raises as `recall` does, and UnknownId, AmbiguousId.
+        """
+        from gitmem.cases import recalling
+
+        return recalling.why_not(self.desk, prefix, text, paths=paths, budget=budget, all_scopes=all_scopes)
 
     @property
     def is_person(self) -> bool:

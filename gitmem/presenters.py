@@ -13,6 +13,7 @@ from gitmem.core import dates, ids
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.cases.results import (
+        Absence,
         Asserted,
         Attached,
         Brought,
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from gitmem.core.history import Finding
     from gitmem.core.lessons.book import Book, Lesson
     from gitmem.core.lessons.ladder import Rule
+
+    from gitmem.core.lessons.recall import Item as Told
+    from gitmem.core.lessons.recall import Recalled
     from gitmem.core.reviews import Change
     from gitmem.errors import GitmemError
     from gitmem.store.archive import Attachment
@@ -783,6 +787,45 @@ def gated(result: Gated) -> Json:
         "unread": list(result.unread),
         "findings": [_gated(one, severity, result) for severity, matches in severities for one in matches],
         "message": gate.message(ruling, result.reader),
+    }
+
+
+def recall(result: Recalled, query: str) -> Json:
+    return {
+        "schema": SCHEMA,
+        "known": result.known,
+        "query": query,
+        "recalled": [_recalled(item) for item in result.items],
+        "left_out": len(result.left_out),
+        "budget": result.budget,
+        "text": result.text,
+    }
+
+
+def _recalled(item: Told) -> Json:
+    met = item.match
+    return {
+        "kind": item.kind,
+        "id": item.id,
+        "text": item.text,
+        "is_gist": item.is_gist,
+        "score": item.score,
+        "relevance": met.relevance if met else None,
+        "shared": list(met.shared) if met else [],
+        "speaks_for": list(item.spoken_for),
+        "line": item.line,
+    }
+
+
+def why_not(result: Absence, query: str) -> Json:
+    return {
+        "schema": SCHEMA,
+        "id": result.id,
+        "kind": result.kind,
+        "query": query,
+        "place": result.place,
+        "reasons": result.reasons,
+        "line": result.line,
     }
 
 

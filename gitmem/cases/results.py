@@ -117,6 +117,23 @@ class Shown:
         self.signatures = signatures
 
 
+class Absence:
+    """Why something is not recalled: `place` is 0 then, else the line that tells it is the one at that place.
+
+    kind     decision, lesson, pattern, rule or principle; "" for what no recall tells
+    reasons  clauses, what weighs most first
+    """
+
+    __slots__ = ("id", "kind", "line", "place", "reasons")
+
+    def __init__(self, id: str, kind: str, place: int, reasons: list[str], line: str) -> None:
+        self.id = id
+        self.kind = kind
+        self.place = place
+        self.reasons = reasons
+        self.line = line
+
+
 class Standing:
     """The decisions on an entity and each child, or (entity "") the summary of the repository.
 

@@ -52,6 +52,9 @@ prints one event on each line. Every event has the same fields; what its kind ha
 `review` (`waiting`, `oldest`), `newer`, `quarantined` |
 | `rebuild` | as `status` |
 | `prior` | `known` (yes, weak, nothing), `entity_path`, `attempts`, `hidden` |
+| `recall` | `known` (yes, nothing), `query`, `recalled` (of each `kind`, `id`, `text`, `is_gist`, `score`, \
+`relevance`, `shared`, `speaks_for`, `line`), `left_out` (how many), `budget`, `text` |
+| `why-not` | `id`, `kind`, `query`, `place` (0: not recalled), `reasons`, `line` |
 | `review` | `waiting`, `oldest`, `relanded`, `due`, `token`, `items` (below) |
 | `stale` | `now`, `counts` (by flag), `decisions` (below) |
 | `stats` | `events`, `entities`, `unlinked`, `by` (counts by `kind`, `change_type`, `verdict` …), `commits` \

@@ -101,6 +101,41 @@ class Shelf:
             for part in parts(keys)
         )
 
+    def resting_on(self, ids: Iterable[str]) -> list[str]:
+        """Return the ids of the newest promotions that rest on some lessons, of those that rest on these, and of all
+        that they name: what a book must have for a rule, and a principle, to stand in it."""
+        found: dict[str, None] = {}
+        below = list(ids)
+        for _ in ("rules", "principles"):
+            below = self._promoting(below)
+            found.update(dict.fromkeys(below))
+        named = self._targets(list(found))
+        more = self._targets([one for one in named if one not in found])  # of a principle, the rules' lessons
+        return [*found, *named, *more]
+
+    def _promoting(self, ids: Sequence[str]) -> list[str]:
+        found: dict[str, int] = {}
+        for part in parts(ids):
+            rows = self.db.execute(
+                "SELECT e.id, e.n FROM refs r JOIN events e ON e.n = r.n AND e.kind = 'sleep' AND e.word = 'promote' "
+                f"WHERE r.target IN ({placeholders(part)}) AND r.field = 'targets'",
+                tuple(part),
+            )
+            found.update(rows.fetchall())
+        return sorted(found, key=lambda one: -found[one])[:RULES_MAX]
+
+    def _targets(self, ids: Sequence[str]) -> list[str]:
+        """Return what some sleeps name."""
+        found: dict[str, None] = {}
+        for part in parts(ids):
+            rows = self.db.execute(
+                f"SELECT id, body, redacted FROM events WHERE id IN ({placeholders(part)}) AND kind = 'sleep'",
+                tuple(part),
+            )
+            for event_id, body, redacted in rows:
+                found.update(dict.fromkeys(event_of(event_id, body, redacted).targets))
+        return list(found)
+
     def promotions(self) -> list[str]:
         """Return the ids of the newest events that proposed a pattern, a rule or a principle, newest first."""
         rows = self.db.execute(

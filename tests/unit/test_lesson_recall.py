@@ -141,6 +141,8 @@ def test_a_line_says_how_far_to_trust_it() -> None:
     first = world.lesson(FIXTURE, commit=1, outcome=-80)
     for number in (2, 3):
         world.lesson(f"{FIXTURE}, again", number, commit=number, targets=first)
+    (item,) = ask(world, "fixture time zone", day=3)
+    assert item.line.startswith("[lesson 1.0 · 3 times · 2026-01 · proposed] L-")
     world.stand(first, "disputed")
     (item,) = ask(world, "fixture time zone", day=3)
     assert item.line == f'[lesson 1.0 · 3 times · 2026-01 · disputed] L-{first[:8]} went wrong: "{FIXTURE}"'

@@ -1,4 +1,4 @@
-"""lesson, gist; lessons, rules, history; sleep, undo."""
+"""lesson, gist; recall, why-not; lessons, rules, history; sleep, undo."""
 
 from __future__ import annotations
 
@@ -188,3 +188,51 @@ def undo(
 
     `git decisions history ID` tells the events of a lesson. An undo can be undone.
     """
+
+
+Query = Annotated[str, typer.Argument(metavar="QUERY", help="What you are about to do, or want to know, in words.")]
+InHand = Annotated[
+    list[str],
+    typer.Option(
+        "--path", metavar="FILE", show_default=False, help="A file that you have in hand. May be given more than once."
+    ),
+]
+Budget = Annotated[
+    int | None,
+    typer.Option(
+        "--budget",
+        metavar="TOKENS",
+        min=1,
+        max=100_000,
+        show_default=False,
+        help="At most so many tokens (2000); a byte counts as one, so that no tokenizer makes more.",
+    ),
+]
+
+
+@command("recall", "recalling:recall", heading=HEADING, hot=True)
+def recall(
+    query: Query,
+    paths: InHand = [],
+    budget: Budget = None,
+    all_scopes: o.AllScopes = False,
+    as_json: o.Json = False,
+) -> None:
+    """Tell what is worth knowing here: decisions that the query names, rules, and the lessons that meet it.
+
+    Each line says how far to trust it. Where nothing is relevant it says so. Reading changes nothing.
+
+    git decisions recall "add retries to the payment client" --path src/payments/client.py
+    """
+
+
+@command("why-not", "recalling:why_not", heading=HEADING)
+def why_not(
+    id: Annotated[str, typer.Argument(metavar="ID", help="A lesson, a rule or a decision.")],
+    query: Query,
+    paths: InHand = [],
+    budget: Budget = None,
+    all_scopes: o.AllScopes = False,
+    as_json: o.Json = False,
+) -> None:
+    """Tell why `recall` with the same query does not tell a lesson, a rule or a decision."""

@@ -273,9 +273,8 @@ def of_lesson(book: Book, lesson: Lesson, met: Match) -> Item:
     score = min(100, met.relevance * lesson.group_access * binding // (100 * _MILLION))
     text, note, is_gist = told(lesson, book.policy)
     times = f"{lesson.times} times" if lesson.times > 1 else "once"
-    label = (
-        f"[lesson {decimal(score)} · {times} · {lesson.last[:7]}{' · disputed' if lesson.trust == 'disputed' else ''}]"
-    )
+    trust = "" if lesson.trust == "ratified" else f" · {lesson.trust}"
+    label = f"[lesson {decimal(score)} · {times} · {lesson.last[:7]}{trust}]"
     line = f"{label} L-{short(lesson.id)}{_outcome(lesson.direction)}: {said(text, _CORE_MAX)}{note}"
     item = Item("lesson", lesson.id, line, text, met, score)
     item.is_gist = is_gist
@@ -379,3 +378,22 @@ def decision(attempt: Attempt) -> Item:
 def decimal(percent: int) -> str:
     """Return percent as people write shares: .72, 1.0."""
     return "1.0" if percent >= 100 else f".{percent:02}"
+
+
+def distance(met: Match, question: Question, policy: Policy) -> str:
+    """Return why a match was not enough, in a clause; "" where it was."""
+    if met.relevance >= policy.relevance_bar:
+        return ""
+    if not met.shared and not met.near:
+        return "it shares no word with the question, and lies elsewhere"
+    parts = []
+    if met.shared:
+        only = ", which is chance" if len(met.shared) < policy.words_least else ""
+        parts.append(f"it shares {', '.join(said(stem, 40) for stem in met.shared[:6])}{only}")
+    if met.near:
+        parts.append("it lies in the file in hand" if met.near == IN_HAND else "it lies near the file in hand")
+    missing = [stem for stem in question.stems if stem not in met.shared][:6]
+    if missing:
+        parts.append(f"it says nothing of {', '.join(said(stem, 40) for stem in missing)}")
+    bar = f"its relevance is {decimal(met.relevance)}, and {policy.name} tells from {decimal(policy.relevance_bar)}"
+    return f"{bar}: {'; '.join(parts)}"

@@ -1,0 +1,183 @@
+"""Recalling: what a question is told of decisions, rules and lessons, and why one of them is not told.
+
+Nothing here writes to the log or the cache, and nothing looks at more than a bounded number of lessons, however many
+there are: those that hold the question's words or lie where the work is, the rules that rest on them, what is kept
+under them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+from gitmem.cases.results import Absence
+from gitmem.core import dates
+from gitmem.core.ids import short
+from gitmem.core.lessons import recall as core
+from gitmem.core.lessons import words
+from gitmem.errors import Refused
+from gitmem.store.lessons import Shelf, book
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.cases.desk import Desk
+    from gitmem.core.attempts import Attempt
+    from gitmem.core.lessons.book import Book
+    from gitmem.core.lessons.recall import Item, Question, Recalled
+    from gitmem.store.cache import Cache
+
+#: So many lessons that hold some of the words are looked at, and so many of those that lie where the work is.
+LOOKED_AT = 120
+#: Of a rule's topic so many lessons are looked at, for what speaks for it and against it; of so many rules.
+OF_A_TOPIC, RULES_TOLD = 60, 20
+#: So many words of a question are looked up as names of entities.
+NAMES_MAX = 12
+#: What stands round a name in a sentence.
+_AROUND = "\"'`´‘’“”„«»()[]{}<>,;:!?。、「」『』"
+
+
+def recall(desk: Desk, text: str, *, paths: Sequence[str] = (), budget: int = 0, all_scopes: bool = False) -> Recalled:
+    """Do what `Memory.recall` says."""
+    cache = desk.cache()
+    items = _decisions(desk, cache, text, all_scopes=all_scopes)
+    known, question = _known(desk, cache, text, paths, all_scopes=all_scopes)
+    return core.fitted([*items, *core.lessons(known, question)], budget or core.BUDGET)
+
+
+def _known(
+    desk: Desk,
+    cache: Cache,
+    text: str,
+    paths: Sequence[str],
+    *,
+    all_scopes: bool = False,
+    besides: Sequence[str] = (),
+) -> tuple[Book, Question]:
+    """Return the book of what may answer a question, and the question as it is compared; `besides` are ids as well."""
+    shelf = Shelf(cache)
+    at = [desk.canonical(path) for path in paths]
+    stems = core.stems(text)
+    frequency = shelf.frequency(stems)
+    scope = desk.seen_from(all_scopes=all_scopes)
+    question = core.Question(text, at, scope=scope, every_scope=all_scopes, total=shelf.total, frequency=frequency)
+    found = dict.fromkeys(besides)
+    found.update(dict.fromkeys(shelf.by_words(stems, LOOKED_AT)))
+    found.update(dict.fromkeys(shelf.by_paths(list(question.places), LOOKED_AT)))
+    return _complete(desk, cache, shelf, [*found, *shelf.resting_on(found)]), question
+
+
+def _complete(desk: Desk, cache: Cache, shelf: Shelf, ids: Sequence[str]) -> Book:
+    """Return the book of some lessons and promotions, with what else speaks for or against the rules in it."""
+    policy, now = desk.lesson_policy(), dates.of_seconds(time.time())
+    known = book(cache, policy, now, ids)
+    more: dict[str, None] = {}
+    for rule in known.rules[-RULES_TOLD:]:
+        place = rule.topic_key.removeprefix("path:")
+        at_place = shelf.by_paths([place], OF_A_TOPIC) if place != rule.topic_key else []
+        of_topic = at_place or shelf.by_words(core.stems(rule.topic or rule.topic_key), OF_A_TOPIC)
+        more.update((one, None) for one in of_topic if one not in known.lessons)
+    return book(cache, policy, now, [*ids, *more]) if more else known
+
+
+# --- decisions ---------------------------------------------------------------------------------
+
+
+def _decisions(desk: Desk, cache: Cache, text: str, *, all_scopes: bool) -> list[Item]:
+    """Return the decisions that a question names: by an entity, by an approach, by every word that it asks with."""
+    from gitmem.cases.prior import prior
+
+    found: dict[str, Attempt] = {}
+    scope = desk.seen_from(all_scopes=all_scopes)
+    for name in _names(desk, cache, text, scope):
+        for attempt in prior(desk, name, everything=True, all_scopes=all_scopes).attempts:
+            found.setdefault(attempt.event.id, attempt)
+    said = [word.shown for word in words.words(text) if word.sort & words.CONTENT]
+    if said:
+        about = " ".join(said) if text.isascii() else text
+        asked = set(core.stems(text))
+        for attempt in prior(desk, about=about, everything=True, all_scopes=all_scopes).attempts:
+            if _is_meant(attempt, asked):
+                found.setdefault(attempt.event.id, attempt)
+    return [core.decision(attempt) for attempt in [*found.values()][: core.EXACT_MAX]]
+
+
+def _names(desk: Desk, cache: Cache, text: str, scope: str) -> list[str]:
+    """Return the recorded entities that a question names; a plain word names one only where it is all that is asked."""
+    whole = text.strip().strip(_AROUND)
+    found: dict[str, None] = {}
+    for word in dict.fromkeys([whole, *(part.strip(_AROUND).rstrip(".") for part in text.split()[: NAMES_MAX * 4])]):
+        if not word or (word != whole and not any(sign in word for sign in "./_:")):
+            continue
+        try:
+            name = desk.canonical(word)
+        except Refused:
+            continue
+        if name not in found and desk.names(cache, name, scope, below=False):
+            found[name] = None
+        if len(found) >= NAMES_MAX:
+            break
+    return list(found)
+
+
+def _is_meant(attempt: Attempt, asked: set[str]) -> bool:
+    """Say whether a question means this attempt: it names its approach whole, or every word asked is one of its own."""
+    approach = set(core.stems(attempt.event.approach))
+    if len(approach) > 1 and approach <= asked:
+        return True
+    name = set(core.stems(attempt.event.entity_path))
+    if len(asked) == 1:
+        return asked <= name or asked == approach
+    reasoning = attempt.event.fields.get("reasoning")
+    return asked <= approach | name | set(core.stems(reasoning if isinstance(reasoning, str) else ""))
+
+
+# --- why not ------------------------------------------------------------------------------------
+
+
+def why_not(
+    desk: Desk,
+    prefix: str,
+    text: str,
+    *,
+    paths: Sequence[str] = (),
+    budget: int = 0,
+    all_scopes: bool = False,
+) -> Absence:
+    """Do what `Memory.why_not` says."""
+    cache = desk.cache()
+    event_id = desk.id(cache, prefix)
+    known, question = _known(desk, cache, text, paths, all_scopes=all_scopes, besides=[event_id])
+    told = recall(desk, text, paths=paths, budget=budget, all_scopes=all_scopes)
+    for place, item in enumerate(told.items, 1):
+        if item.id == event_id:
+            return Absence(event_id, item.kind, place, [], item.line)
+    for item in told.left_out:
+        if item.id == event_id:
+            why = f"it is relevant, and {told.budget:,} tokens have no room for it: {len(told.items)} came before"
+            return Absence(event_id, item.kind, 0, [why], "")
+    kind, reasons = _reasons(known, question, event_id, [*told.items, *told.left_out])
+    return Absence(event_id, kind, 0, reasons, "")
+
+
+def _reasons(known: Book, question: Question, event_id: str, told: Iterable[Item]) -> tuple[str, list[str]]:
+    lesson = known.lessons.get(event_id)
+    if lesson is not None:
+        by = next((item for item in told if event_id in item.spoken_for), None)
+        reasons = [core.hindrance(known, lesson, question)]
+        if by is not None:
+            reasons.append(f"it is told by the {by.kind} R-{short(by.id)}, which rests on it")
+        met = core.met_by(known, lesson, question)
+        if by is None or met.relevance < known.policy.relevance_bar:
+            reasons.append(core.distance(met, question, known.policy))
+        return "lesson", [one for one in reasons if one]
+    for rule in known.rules:
+        if event_id in (rule.id, *rule.also):
+            reasons = [core.rule_hindrance(known, rule, question)]
+            if event_id != rule.id:
+                reasons.append(f"R-{short(rule.id)} says the same, and is told in its place")
+            reasons.append(core.distance(core.rule_match(known, rule, question), question, known.policy))
+            return rule.rank, [one for one in reasons if one]
+    for rule in known.fallen:
+        if event_id in (rule.id, *rule.also):
+            return rule.rank, ["it has fallen: too little of its evidence is left"]
+    return "", ["it is no lesson, and no decision that this question names"]

@@ -1,0 +1,75 @@
+"""recall, why-not: ask, then print. What is told stands on one line each, as an agent gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gitmem import presenters
+from gitmem.cli.terminal import Io
+from gitmem.cli.text import Line
+from gitmem.core.ids import short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitmem.memory import Memory
+
+
+def recall(
+    memory: Memory,
+    io: Io,
+    *,
+    query: str,
+    paths: Sequence[str],
+    budget: int | None,
+    all_scopes: bool,
+    as_json: bool,
+) -> int:
+    found = memory.recall(query, paths=paths, budget=budget or 0, all_scopes=all_scopes)
+    answer: dict[str, Any] = presenters.recall(found, query)
+    if as_json:
+        io.answer(answer)
+    else:
+        io.show(_told(answer), paged=True)
+    return 0
+
+
+def _told(answer: dict[str, Any]) -> Iterator[Line]:
+    labelled = {item["line"]: item for item in answer["recalled"]}
+    for line in answer["text"].split("\n"):
+        item = labelled.get(line)
+        if item is None:
+            yield Line(("dim" if labelled else "nothing", line))
+        else:
+            label, _, rest = line.partition("] ")
+            name, _, said = rest.partition(" ")
+            kind = "good" if item["kind"] == "decision" else "dim"
+            yield Line(
+                (kind, f"{label}] "), ("id", name.rstrip(":")), ("", f"{':' * name.endswith(':')} {said}"), hang=4
+            )
+
+
+def why_not(
+    memory: Memory,
+    io: Io,
+    *,
+    id: str,
+    query: str,
+    paths: Sequence[str],
+    budget: int | None,
+    all_scopes: bool,
+    as_json: bool,
+) -> int:
+    found = memory.why_not(id, query, paths=paths, budget=budget or 0, all_scopes=all_scopes)
+    if as_json:
+        io.answer(presenters.why_not(found, query))
+        return 0
+    name = f"{found.kind} {short(found.id)}" if found.kind else short(found.id)
+    if found.place:
+        io.show([Line(("", "It is recalled: "), ("id", name), ("", f" is number {found.place} of what is told."))])
+    else:
+        io.show(
+            [Line(("id", name), ("", " is not recalled.")), *(Line(("", f"- {one}"), hang=2) for one in found.reasons)]
+        )
+    return 0
