@@ -92,7 +92,7 @@ def rows_of_json() -> dict[str, set[str]]:
     promised = {}
     for row in re.findall(r"^\| (`.*) \|$", page.split("## JSON")[1].split("## Exit")[0], re.MULTILINE):
         answers, fields = row.split(" | ", 1)
-        for name in re.findall(r"`([a-z ]+)", answers):
+        for name in re.findall(r"`([a-z -]+)", answers):
             promised[name] = set(re.findall(r"`(\w+)`", fields))
     return promised
 
