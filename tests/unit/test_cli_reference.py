@@ -11,8 +11,8 @@ ROOT = Path(reference.__file__).resolve().parent.parent.parent
 
 #: These are answered without Typer.
 EVERYDAY = {
-    "record", "reject", "supersede", "lesson", "log", "show", "status", "prior", "blame", "search", "changeset",
-    "assert", "verify", "review", "stale", "rebuild", "gate", "digest", "why",
+    "record", "reject", "supersede", "lesson", "recall", "log", "show", "status", "prior", "blame", "search",
+    "changeset", "assert", "verify", "review", "stale", "rebuild", "gate", "digest", "why",
 }  # fmt: skip
 
 
