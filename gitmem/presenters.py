@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from gitmem.core.history import Finding
     from gitmem.core.lessons.book import Book, Lesson
     from gitmem.core.lessons.ladder import Rule
-
     from gitmem.core.lessons.recall import Item as Told
     from gitmem.core.lessons.recall import Recalled
     from gitmem.core.reviews import Change
