@@ -119,12 +119,12 @@ def read(argv: list[str], io: Io) -> Call | int:
         io.show(asked.lines)
         return 0
     except UsageError as error:
-        raise _usage(error) from None
+        raise _usage(error, argv) from None
     return answer
 
 
-def _usage(error: Any) -> Usage:
-    path = error.ctx.command_path if error.ctx is not None else PROGRAM
+def _usage(error: Any, argv: list[str]) -> Usage:
+    path = error.ctx.command_path if error.ctx is not None else _typed(argv)
     unknown = getattr(error, "option_name", "")
     if unknown == "--json" and path == f"{PROGRAM} export":
         hint = "its form is chosen by --format: `git decisions export --format json`."
@@ -137,3 +137,10 @@ def _usage(error: Any) -> Usage:
         text = text.replace("a valid integer range", "a whole number").replace("a valid integer", "a whole number")
         what = text[:1].lower() + text[1:]
     return Usage(what=what, hint=f"`{path} -h` shows what it takes.")
+
+
+def _typed(argv: list[str]) -> str:
+    """Return the command that `argv` begins with, where Typer doesn't say which one was meant."""
+    known = {one.words for one in DEFINED}
+    words = next((words for words in (" ".join(argv[:2]), argv[0]) if words in known), "")
+    return f"{PROGRAM} {words}".rstrip()

@@ -77,7 +77,9 @@ def test_a_command_line_that_is_not_understood_is_2(cli, git, repo, args, says):
 
 
 def test_the_help_of_a_usage_error_names_the_command(cli, repo):
-    assert "hint: `git decisions log -h` shows what it takes." in cli("log", "--onelin", cwd=repo).stderr
+    for words in (("log", "--onelin"), ("log", "--since"), ("import", "git", "--since")):
+        command = " ".join(words[:-1])
+        assert f"hint: `git decisions {command} -h` shows what it takes." in cli(*words, cwd=repo).stderr, words
 
 
 @pytest.mark.parametrize(
