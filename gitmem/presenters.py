@@ -947,7 +947,10 @@ def sleep(result: Slept) -> Json:
 
     outcomes: list[Json] = []
     for one, event_id in zip(result.outcomes, result.ids):
-        about = [_text(result.before, name) for name in (one.becomes.get("representative"), *one.targets)]
+        under = one.becomes.get("under")
+        about = [
+            _text(result.before, name) for name in (one.becomes.get("representative"), *one.targets) if name != under
+        ]
         outcomes.append(
             {
                 "action": one.action,

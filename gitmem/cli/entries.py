@@ -247,6 +247,9 @@ def whole(answer: Mapping[str, Any]) -> Iterator[Line]:
     for field, label in (("patterns", "pattern"), ("evidence", "evidence"), ("tags", "tag")):
         for text in event.get(field) or ():
             yield from labelled(label, text)
+    for field in ("was", "becomes"):
+        if event.get(field):
+            yield from labelled(field, ", ".join(f"{name} {_cut(value)}" for name, value in event[field].items()))
     if event.get("diff"):
         yield EMPTY
         yield from paragraphs(event["diff"])
@@ -254,6 +257,12 @@ def whole(answer: Mapping[str, Any]) -> Iterator[Line]:
     if trail:
         yield EMPTY
         yield from trail
+
+
+def _cut(value: object) -> str:
+    """Return a value of an outcome; of an id or a hash as much as people are shown."""
+    text = str(value)
+    return (text[:SHORT] if len(text) == 64 else text) or "nothing"
 
 
 def _trail(answer: Mapping[str, Any], event: Event) -> Iterator[Line]:

@@ -227,7 +227,7 @@ def _slept(answer: Answer) -> Iterator[Line]:
 
 #: What an outcome is called, where a lesson is told beside it.
 _ACTIONS = {
-    "absorb": "under another",
+    "absorb": "absorbed",
     "latent": "faded",
     "return": "back",
     "promote": "proposed",
@@ -254,7 +254,7 @@ def _outcome(one: Answer, action: str) -> Iterator[Line]:
         text = f"{plural(becomes['count'], 'commit')} left" if one["was"]["rank"] != "principle" else ""
     silent = action == "promote" and becomes["rank"] == "pattern"
     word = "noticed" if silent else _ACTIONS[action]
-    yield Line(("", "  "), event, ("", f" {word:<13}"), ("entity", said), ("", f"  {text}" if text else ""), hang=25)
+    yield Line(("", "  "), event, ("", f" {word:<9}"), ("entity", said), ("", f"  {text}" if text else ""), hang=21)
 
 
 def _counted(counts: Answer) -> str:
@@ -297,6 +297,7 @@ def _replayed(answer: Answer) -> Iterator[Line]:
 
 #: Names of what differs in a step, as they are told; what isn't here is told by its own name.
 _NAMES = {
+    "gist": "says",
     "half_life": "half-life",
     "group_access": "with its repeats",
     "is_gone": "gone",
