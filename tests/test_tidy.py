@@ -7,6 +7,7 @@ that does break it (the second half of this file): a rule that never fails is no
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 from collections.abc import Iterator
@@ -68,6 +69,7 @@ HOT = (
 )
 
 
+@functools.cache
 def sources() -> list[tuple[str, ast.Module]]:
     found = sorted(PACKAGE.rglob("*.py"))
     return [(str(path.relative_to(PACKAGE)), ast.parse(path.read_text("utf-8"))) for path in found]
