@@ -8,7 +8,7 @@ from gitmem.cases.results import Digest
 from gitmem.core import dates, digest, entities, gate
 from gitmem.core.digest import Section
 from gitmem.core.ids import short
-from gitmem.errors import NoLog
+from gitmem.errors import NoLog, Refused
 from gitmem.store.activity import Activity
 from gitmem.store.briefing import COUNTED_MAX, NEWEST_MAX, Briefing
 
@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gitmem.cases.desk import Desk
+    from gitmem.core.lessons.recall import Item
+    from gitmem.store.cache import Cache
     from gitmem.store.closings import Closing
 
 #: The title of what is listed as far as there is room.
 REST = "Closed here, a person's first:"
+#: So many rules are told, and so many lessons: the memory may grow, and what a session is told does not.
+LESSONS_MAX = 5
 #: What git is given to say what was changed here.
 ASKING_S = 0.6
 #: The branches that others start from, the first that there is.
@@ -46,6 +50,11 @@ def digest_of(desk: Desk, *, most: int = digest.BYTES_MAX) -> Digest:
         sections.append(Section(title, lines, at_least=at_least))
 
     closings("Closed, on files that are changed here:", _firm_first(briefing.on_files(paths)))
+    rules, near = _lessons(desk, cache, paths, now)
+    for title, items in (("Rules that recurred:", rules), ("Lessons about files that are changed here:", near)):
+        told.update(item.id for item in items[:LESSONS_MAX])
+        lines = [f"- {item.line}" for item in items[:LESSONS_MAX]]
+        sections.append(Section(title, lines, max(0, len(items) - LESSONS_MAX)))
     pinned = [row for row in briefing.pinned() if row.event.id not in told]
     told.update(row.event.id for row in pinned)
     sections.append(Section("Pinned:", [digest.event_line(row.event, "") for row in pinned]))
@@ -61,7 +70,19 @@ def digest_of(desk: Desk, *, most: int = digest.BYTES_MAX) -> Digest:
         least = " or more" if waiting >= COUNTED_MAX else ""
         sections.append(Section("Waiting for a person:", [f"- {waiting:,}{least} in `git decisions review`"]))
     text = digest.text(_shared_out(sections), most)
-    return Digest(text, sorted(one for one in told if f"[{short(one)}]" in text))
+    return Digest(text, sorted(one for one in told if f"[{short(one)}]" in text or f"-{short(one)}" in text))
+
+
+def _lessons(desk: Desk, cache: Cache, paths: list[str], now: str) -> tuple[list[Item], list[Item]]:
+    """Return the rules, and the lessons about the files in hand; nothing is loaded where there are none."""
+    if cache.db.execute("SELECT 1 FROM lesson_words LIMIT 1").fetchone() is None:
+        return [], []
+    from gitmem.cases import recalling
+
+    try:
+        return recalling.at_hand(desk, cache, paths, now)
+    except Refused:  # of a policy that nobody knows `recall` complains; a session begins all the same
+        return [], []
 
 
 def _shared_out(sections: list[Section]) -> list[Section]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 LOOKED_AT = 120
 #: Of a rule's topic so many lessons are looked at, for what speaks for it and against it; of so many rules.
 OF_A_TOPIC, RULES_TOLD = 60, 20
+#: For a digest so many of the newest promotions are looked at, and so many files.
+PROMOTIONS_MAX, FILES_MAX = 40, 100
 #: So many words of a question are looked up as names of entities.
 NAMES_MAX = 12
 #: What stands round a name in a sentence.
@@ -77,6 +79,17 @@ def _complete(desk: Desk, cache: Cache, shelf: Shelf, ids: Sequence[str]) -> Boo
         of_topic = at_place or shelf.by_words(core.stems(rule.topic or rule.topic_key), OF_A_TOPIC)
         more.update((one, None) for one in of_topic if one not in known.lessons)
     return book(cache, policy, now, [*ids, *more]) if more else known
+
+
+def at_hand(desk: Desk, cache: Cache, paths: Sequence[str], now: str) -> tuple[list[Item], list[Item]]:
+    """Return what a session is told of lessons at its start: the rules, and the nearest about the files in hand."""
+    shelf = Shelf(cache)
+    if not shelf.total:
+        return [], []
+    question = core.Question("", paths[:FILES_MAX], scope=desk.scope())
+    near = shelf.by_paths(list(question.places), LOOKED_AT)
+    ids = [*near, *shelf.with_evidence(shelf.promotions()[:PROMOTIONS_MAX])]
+    return core.at_hand(book(cache, desk.lesson_policy(), now, ids), question) if ids else ([], [])
 
 
 # --- decisions ---------------------------------------------------------------------------------

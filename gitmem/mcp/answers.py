@@ -59,6 +59,9 @@ def lines(answer: Mapping[str, Any]) -> Iterator[str]:
         more = f"; {answer['hidden']} more at a lower confidence" if answer.get("hidden") else ""
         yield f"known: {answer['known']} ({_counted(len(attempts), 'attempt')}{more})"
         yield from (str(one["line"]) for one in attempts)
+    elif "text" in answer:  # what was recalled: quoted and cut already
+        yield f"known: {answer['known']}"
+        yield from str(answer["text"]).split("\n")
     elif answer.get("status") == "logged":
         yield f"logged: {_counted(len(answer['events']), 'event')}"
         yield from (_event(one) for one in answer["events"])
@@ -87,8 +90,9 @@ def _event(event: Mapping[str, Any]) -> str:
         about.append(event["effect"])
     about += [ids.short(event["id"]), str(event.get("valid_from") or event["recorded_at"])[:10]]
     approach = f" ({flat(event['approach'], 120)})" if event.get("approach") else ""
-    why = flat(event.get("reasoning") or event.get("reason"), 240) or "no reason is left"
-    parts = [f"[{' · '.join(str(one) for one in about if one)}] {flat(event.get('entity_path'), 200)}{approach}: {why}"]
+    why = flat(event.get("reasoning") or event.get("reason") or event.get("core"), 280) or "no reason is left"
+    name = flat(event.get("entity_path") or ", ".join(event.get("paths") or ()) or event.get("topic"), 200)
+    parts = [f"[{' · '.join(str(one) for one in about if one)}] {name}{approach}{': ' * bool(name)}{why}"]
     if event.get("instead"):
         parts.append(f"instead: {flat(event['instead'], 160)}")
     if event.get("stale_when"):

@@ -183,6 +183,27 @@ def stale_decisions(memory: Memory, given: Mapping[str, Any]) -> Json:
     return presenters.stale(found)
 
 
+def recall(memory: Memory, given: Mapping[str, Any]) -> Json:
+    paths = [part.strip() for part in re.split(r"[\n,]+", str(given.get("paths") or "")) if part.strip()]
+    query = str(given["query"])
+    answer = presenters.recall(memory.recall(query, paths=paths, budget=int(given.get("budget") or 0)), query)
+    # The budget holds for what the model reads, so nothing is said twice: the text, and no list beside it.
+    return {name: answer[name] for name in ("known", "left_out", "text")}
+
+
+def log_lesson(memory: Memory, given: Mapping[str, Any]) -> Json:
+    names = ("topic", "outcome", "severity", "cost", "binding", "agent", "session_id")
+    fields: dict[str, object] = {name: given[name] for name in names if given.get(name) not in (None, "")}
+    fields["core"] = str(given["lesson"])
+    for name, separator in (("paths", r"[\n,]+"), ("evidence", r"\n+")):
+        parts = [part.strip() for part in re.split(separator, str(given.get(name) or "")) if part.strip()]
+        if parts:
+            fields[name] = parts
+    draft = Draft("lesson", fields, redact_secrets=bool(given.get("redact_secrets")))
+    answer = presenters.record(memory.teach(draft))
+    return {"status": "logged", "events": answer["events"], "warnings": answer["warnings"]}
+
+
 # --- the table --------------------------------------------------------------------------------
 
 
@@ -273,6 +294,64 @@ TOOLS = (
             "warnings": _STRINGS,
         },
         required=("entity_path", "change_type", "reasoning"),
+        reads=False,
+    ),
+    Tool(
+        "recall",
+        "What is worth knowing",
+        "Ask at the start of a task, in its own words: decisions that it names, rules, and lessons from what went "
+        "wrong or held up. Each line says how far to trust it. `known` is yes or nothing, and nothing is an answer.",
+        recall,
+        {
+            "query": _text("what you are about to do, in words"),
+            "paths": _text("the files in hand, separated by commas"),
+            "budget": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 100_000,
+                "default": 2000,
+                "description": "at most so many tokens; a byte counts as one",
+            },
+        },
+        {"known": _STRING, "left_out": _WHOLE, "text": _STRING},
+        required=("query",),
+    ),
+    Tool(
+        "log_lesson",
+        "Keep what was learned",
+        "After something cost you time, went wrong or held up: one sentence that would have helped you. An experience, "
+        "which fades unless it recurs; what was decided goes to log_change.",
+        log_lesson,
+        {
+            "lesson": _text("one sentence, at most 280 characters; no later event changes a word of it"),
+            "topic": _text("what it is about, in a word or two"),
+            "paths": _text("the files that it belongs to, separated by commas"),
+            "outcome": {
+                "type": "integer",
+                "minimum": -100,
+                "maximum": 100,
+                "description": "from -100 (caused an incident) to 100 (held up)",
+            },
+            "severity": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 100,
+                "description": "how bad it is to forget it",
+            },
+            "cost": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 2_147_483_647,
+                "description": "minutes that it cost",
+            },
+            "binding": {"type": "string", "enum": ["note", "practice", "policy"], "description": "how far it binds"},
+            "evidence": _text("a commit, test, CI run or URL; one a line"),
+            "redact_secrets": _flag("store a marker in the place of what looks like a secret"),
+            "agent": _text("your name"),
+            "session_id": _text("your session"),
+        },
+        {"status": _STRING, "events": _OBJECTS, "warnings": _STRINGS},
+        required=("lesson",),
         reads=False,
     ),
     Tool(

@@ -109,8 +109,13 @@ class Shelf:
         for _ in ("rules", "principles"):
             below = self._promoting(below)
             found.update(dict.fromkeys(below))
-        named = self._targets(list(found))
-        more = self._targets([one for one in named if one not in found])  # of a principle, the rules' lessons
+        return self.with_evidence(found)
+
+    def with_evidence(self, promotions: Iterable[str]) -> list[str]:
+        """Return the ids of some promotions and of what they name; of a principle, also of what its rules name."""
+        found = list(promotions)
+        named = self._targets(found)
+        more = self._targets([one for one in named if one not in found])
         return [*found, *named, *more]
 
     def _promoting(self, ids: Sequence[str]) -> list[str]:

@@ -53,7 +53,7 @@ def repo(make_repo, git):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_every_tool_answers_with_what_the_command_line_answers(repo, cli, mode):
-    """One story through all ten tools; `--json` of the command line says the same of the same log."""
+    """One story through all the tools; `--json` of the command line says the same of the same log."""
 
     async def story(client: Client) -> dict[str, Any]:
         out: dict[str, Any] = {}
@@ -101,6 +101,21 @@ def test_every_tool_answers_with_what_the_command_line_answers(repo, cli, mode):
         ]
         assert (await call("search", query="PCI"))["events"][0]["id"] == rejected["id"]
         assert (await call("stale_decisions"))["decisions"] == []
+        taught = await call(
+            "log_lesson",
+            lesson="Retries in the payment client hid the real error",
+            paths="src/client.py, src/pay.py",
+            outcome=-60,
+            topic="retries",
+        )
+        assert taught["events"][0]["trust"] == "proposed" and taught["events"][0]["outcome"] == -60
+        assert taught["events"][0]["paths"] == ["src/client.py", "src/pay.py"]
+        recalled = await call("recall", query="add retries to the payment client")
+        assert recalled["known"] == "yes" and "hid the real error" in recalled["text"]
+        assert "[exact] D-" in (await call("recall", query="users.card_token"))["text"]
+        assert (await call("recall", query="the colour of buttons"))["known"] == "nothing"
+        short = await call("recall", query="retries of the payment client", paths="src/pay.py", budget=120)
+        assert short["left_out"] == 1 and len(short["text"]) < 120
         await call("retract", ids=rejected["id"][:12], reason="A mistake of mine.")
         assert (await call("status", entity_path="users"))["decisions"][0]["verdict"] == "active"
         return out
@@ -121,7 +136,7 @@ def test_the_list_of_tools_is_small_and_every_client_can_read_it(repo, mode):
     assert len(whole.encode()) < 16_384
     assert "$ref" not in whole and "anyOf" not in whole
     reading = {tool.name: tool.annotations.read_only_hint for tool in listed.tools}
-    assert [name for name, reads in reading.items() if not reads] == ["log_change", "retract"]
+    assert [name for name, reads in reading.items() if not reads] == ["log_change", "log_lesson", "retract"]
     assert not any(tool.annotations.destructive_hint or tool.annotations.open_world_hint for tool in listed.tools)
     assert all(tool.output_schema for tool in listed.tools)
     # The parameters of Selvedge 0.3.17, whose users' prompts and configurations go on working.

@@ -349,8 +349,8 @@ def rule_match(book: Book, rule: Rule, question: Question) -> Match:
     return match(question, book.policy, (rule.text, rule.topic), dict.fromkeys(lies))
 
 
-def at_hand(book: Book, question: Question) -> tuple[list[str], list[Item]]:
-    """Return the lines of all rules that a place sees, the firmest first, and the lessons about the files in hand."""
+def at_hand(book: Book, question: Question) -> tuple[list[Item], list[Item]]:
+    """Return all rules that a place sees, the firmest first, and the lessons about the files in hand, the nearest."""
     rules = [rule for rule in book.rules if not rule_hindrance(book, rule, question)]
     rules.sort(key=lambda one: (one.rank != "principle", one.trust != "ratified", one.rust, one.id))
     spoken_for = {name for rule in rules for name in rule.evidence}
@@ -363,7 +363,7 @@ def at_hand(book: Book, question: Question) -> tuple[list[str], list[Item]]:
         if near:
             found.append(of_lesson(book, lesson, Match(near, (), near)))
     found.sort(key=lambda item: (-item.score, item.id))
-    return [rule_line(rule, book.policy) for rule in rules], found
+    return [Item(rule.rank, rule.id, rule_line(rule, book.policy), rule.text) for rule in rules], found
 
 
 def decision(attempt: Attempt) -> Item:
