@@ -309,9 +309,10 @@ class _Guard:
         return named
 
     def _wait_for_person(self, named: list[Event]) -> None:
-        if named and not self.person and not self.imported and self._ratified(named):
+        ratified = self._ratified(one for one in named if CHANGE_TYPES.get(one.change_type) == CLOSING)
+        if ratified and not self.person:
             self.fields["effect"] = "when-ratified"
-            self._warn(f"pending: {_listed(self._ratified(named))} was ratified by a person, so this waits for one.")
+            self._warn(f"pending: {_listed(ratified)} was ratified by a person, so this waits for one.")
 
     def _ratified(self, several: Iterable[Event]) -> list[Event]:
         return [event for event in several if self.judged.person_ratified(event.id)]
@@ -449,13 +450,6 @@ class _Guard:
 
     def _supersede(self) -> None:
         named = self._named_closings()
-        if self.imported and not self.person and self._ratified(named):
-            # Nothing with a source waits on replay (R7), so this would lift at once what a person decided.
-            raise self._refuse(
-                f"a person ratified {_listed(self._ratified(named))}, and no import lifts that",
-                f"`git decisions supersede {_id(self._ratified(named)[0])} -r WHY` re-opens it.",
-                self._ratified(named),
-            )
         if named:
             first = named[0]
             if not self.path:
@@ -473,7 +467,7 @@ class _Guard:
                 self.fields.setdefault("approach", named[0].approach)
         self.approach_key = approach.total_key(_text(self.fields.get("approach")))
         ratified = self._ratified(named)
-        waits = bool(ratified) and not self.person and not self.imported
+        waits = bool(ratified) and not self.person
         self.fields["effect"] = "when-ratified" if waits else "now"
         if waits:
             self._warn(f"pending: a person ratified {_listed(ratified)}, which stands until a person ratifies this.")
@@ -602,7 +596,7 @@ class _Guard:
                     )
         elif self.action == "dispute":
             ratified = self._ratified(targets)
-            waits = bool(ratified) and not self.person and not self.imported
+            waits = bool(ratified) and not self.person
             self.fields["effect"] = "when-ratified" if waits else "now"
             if waits:
                 self._warn(f"pending: {_listed(ratified)} was ratified by a person, so this waits for one.")

@@ -196,7 +196,7 @@ class Settled:
                 return False
             # Parting names lifts what the rename carried.
             needs = needs or self._is_rename(node)
-        if needs and not event.source:
+        if needs:
             if review not in self._ratifications:
                 self._waits_on.setdefault(review, []).append(node)
                 return False
@@ -320,10 +320,6 @@ class Settled:
                 keys[node] = found
         return keys
 
-    def _needs_ratifying(self, node: int) -> bool:
-        """Say whether the act waits while it goes against a person (R7): it is not a person's, and not imported."""
-        return not self.nodes.is_person(node) and not self.nodes.events[node].source
-
     def _wait_or_stand(self, node: int, against: int, bench: Bench) -> None:
         if node in self._ratifications:
             bench.add_late(node, self._ratifications[node])
@@ -344,7 +340,7 @@ class Settled:
         elif nodes.roles[node] == LIFT:
             self._nameless.add(node)
             return
-        if self._needs_ratifying(node):
+        if not nodes.is_person(node):
             against = [other for other in closers if self._is_ratified(other) and other not in self._retractions]
             if against or nodes.events[node].effect == "when-ratified":
                 self._wait_or_stand(node, bench.mask(against), bench)
@@ -389,7 +385,7 @@ class Settled:
 
     def _weigh_closing(self, node: int, bench: Bench, weighed: dict[int, tuple[int, int]]) -> None:
         """Note whether a reject or revert goes against an opening act that a person ratified (R7)."""
-        if not self._needs_ratifying(node):
+        if self.nodes.is_person(node) or self.nodes.events[node].source:  # what is imported closes by its time (R8c)
             return
         key = bench.key_of[node]
         against = 0

@@ -49,6 +49,7 @@ def test_an_import_lifts_nothing_that_a_person_ratified(repo, cli):
         selvedge(store, (f"s{number}", time.format(5), "column", name, "supersede", "It is fine now.", f"r{number}"))
         selvedge(store, (f"a{number}", time.format(6), "column", name, "add", "Put it back.", ""))
     done = cli("import", "selvedge", str(store), "--json", cwd=repo).json
+    assert done["skipped"] == []
     verdicts = {
         name: cli("status", name, "--json", cwd=repo).json["decisions"][0]["verdict"]
         for name in ("users.card_token", "users.pan")
@@ -56,8 +57,44 @@ def test_an_import_lifts_nothing_that_a_person_ratified(repo, cli):
     # The one that nobody ratified is history, of which the newer wins.
     assert verdicts["users.pan"] == "active"
     assert verdicts["users.card_token"] in ("rejected", "contested")
-    (refused,) = [one for one in done["skipped"] if one["reason"].startswith("refused")]
-    assert refused["count"] == 1 and "ratified" in refused["reason"]
+    # The other waits for a person, and says so; ratified, it lifts.
+    events = cli("log", "users.card_token", "--json", cwd=repo).json["events"]
+    (lift,) = [one for one in events if one["change_type"] == "supersede"]
+    assert lift["effect"] == "pending" and lift["id"] in cli("review", "--json", cwd=repo).stdout
+    cli("ratify", lift["id"], "-r", "Then so.", tty=True, cwd=repo)
+    assert cli("status", "users.card_token", "--json", cwd=repo).json["decisions"][0]["verdict"] == "active"
+
+
+def test_an_import_in_a_clone_that_had_not_seen_the_ratification_lifts_nothing(make_repo, cli, git, tmp_path):
+    here = make_repo(name="here")
+    store = tmp_path / "selvedge.db"
+    time = "2026-01-01T00:00:0{}.000000Z"
+    selvedge(store, ("r1", time.format(1), "column", "users.card_token", "reject", "Keep it elsewhere.", ""))
+    selvedge(store, ("r2", time.format(2), "column", "users.pan", "reject", "Keep it elsewhere.", ""))
+    cli("import", "selvedge", str(store), cwd=here)
+    git("init", "--quiet", "--bare", tmp_path / "hub.git", cwd=tmp_path)
+    git("remote", "add", "hub", tmp_path / "hub.git", cwd=here)
+    cli("push", "hub", cwd=here)
+    there = tmp_path / "there"
+    git("clone", "--quiet", here, there, cwd=tmp_path)
+    git("remote", "add", "hub", tmp_path / "hub.git", cwd=there)
+    cli("init", "--remote", "hub", cwd=there)
+    cli("fetch", "hub", cwd=there)
+    (event,) = cli("log", "users.card_token", "--json", cwd=here).json["events"]
+    cli("ratify", event["id"], "-r", "Yes.", tty=True, cwd=here)
+    for number in (1, 2):
+        name = ("users.card_token", "users.pan")[number - 1]
+        selvedge(store, (f"s{number}", time.format(5), "column", name, "supersede", "It is fine now.", f"r{number}"))
+    cli("import", "selvedge", str(store), cwd=there)
+
+    def verdicts(repo):
+        found = cli("status", "--json", cwd=repo).json["decisions"]
+        return {one["entity_path"]: one["verdict"] for one in found}
+
+    assert verdicts(there) == {"users.card_token": "reopened", "users.pan": "reopened"}
+    for one in (there, here, there):
+        assert cli("sync", "hub", cwd=one).code == 0
+    assert verdicts(here) == verdicts(there) == {"users.card_token": "rejected", "users.pan": "reopened"}
 
 
 def test_a_repository_without_a_commit_imports_files(make_repo, cli):

@@ -99,7 +99,7 @@ class Model:
                     continue
                 needs = self.ratified(node) or event.effect == "when-ratified"
                 needs = needs or (event.action == "retract" and self.is_rename(node))
-                if needs and not event.source:
+                if needs:
                     if not self.ratifying[review]:
                         self.waits_on.add(review)
                         continue
@@ -235,7 +235,7 @@ class Model:
             self.lifts[node] = named
             if event.change_type == "supersede" and not named:
                 continue
-            if not self.person(node) and not event.source:
+            if not self.person(node):
                 against = any(self.ratified(other) and not self.retracted[other] for other in named)
                 self._stand(node, against or event.effect == "when-ratified")
         for node in sorted(nodes, key=lambda one: len(self.saw_of[one])):

@@ -172,6 +172,8 @@ class World:
         held = sorted(clone)
         fields.setdefault("scope", "")
         fields.pop("basis", None)
+        if draft.kind in ("change", "review") and step.writer % 2 and step.scope % 2:
+            fields.setdefault("source", f"forged:{step.choice % 2}:{self.count}")
         if draft.kind == "change":
             fields["entity_type"] = "table"
             if step.writer % 2:
