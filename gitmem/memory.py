@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Asserted,
         Attached,
         Brought,
+        Captured,
         Carried,
         Changesets,
         Digest,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         Prior,
         Recorded,
         Restored,
+        Revealed,
         Rules,
         SetUp,
         Shown,
@@ -195,6 +197,27 @@ class Memory:
         from gitmem.cases import recalling
 
         return recalling.why_not(self.desk, prefix, text, paths=paths, budget=budget, all_scopes=all_scopes)
+
+    def inbox(self, *, keep: Sequence[str] = (), drop: Sequence[str] = ()) -> Captured:
+        """Return what hooks saw and nobody has kept yet, each with its score; keep some of it as lessons, drop some.
+
+        Without `keep` and `drop` nothing is changed. Raises UnknownId, AmbiguousId, Refused, RuleViolation.
+        """
+        from gitmem.cases import capturing
+
+        return capturing.inbox(self.desk, keep, drop)
+
+    def note_use(self, ids: Iterable[str], session: str = "") -> None:
+        """Note that lessons (by their whole ids) were of use; the next commit, or sleep, writes it down."""
+        from gitmem.cases import capturing
+
+        capturing.note_use(self.desk, ids, session)
+
+    def reveal(self, path: str) -> Revealed:
+        """Return the lessons that have faded around a file, a folder or an entity. Looking changes nothing."""
+        from gitmem.cases import cautioning
+
+        return cautioning.reveal(self.desk, path)
 
     @property
     def is_person(self) -> bool:
@@ -712,7 +735,7 @@ class Memory:
         return digesting.reminder(self.desk, session)
 
     def after_call(self, call: Call) -> None:
-        """Note what a finished call of an agent asked about here, and what it edited here."""
+        """Note what a finished call of an agent asked about here, what it edited here, and which tests failed."""
         from gitmem.cases import asking
 
         asking.after_call(self.desk, call)

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
         Asserted,
         Attached,
         Brought,
+        Captured,
         Carried,
         Changesets,
         Digest,
         Examined,
+        Faded,
         Gated,
         History,
         Imported,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         Prior,
         Recorded,
         Restored,
+        Revealed,
         Rules,
         SetUp,
         Shown,
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
         Stats,
         Steps,
         Travelled,
+        Weighed,
     )
     from gitmem.cases.tracing import Why
     from gitmem.core.attempts import Attempt
@@ -184,6 +188,77 @@ def audited(one: Attachment) -> Json:
         "channel": one.channel or None,
         "allow_secret": one.secret,
         "problem": one.problem or None,
+    }
+
+
+def inbox(result: Captured) -> Json:
+    """Return what waits in the inbox, each with its score part by part, and what was kept and dropped just now."""
+    waiting = [_captured(one) for one in result.waiting]
+    events = [event(row) for recorded in result.recorded for row in recorded.rows]
+    return {
+        "schema": SCHEMA,
+        "policy": result.policy,
+        "bar": result.bar,
+        "waiting": waiting,
+        "events": events,
+        "dropped": result.dropped,
+    }
+
+
+def _captured(one: Weighed) -> Json:
+    from gitmem.core.dates import of_seconds
+    from gitmem.core.lessons.capture import TOLD
+
+    group, score = one.group, one.score
+    seen = group.capture
+    parts = [
+        {"name": part.name, "value": part.value, "weight": part.weight, "points": part.points} for part in score.parts
+    ]
+    return {
+        "id": group.first.id,
+        "source": seen.source,
+        "told": TOLD[seen.source],
+        "core": seen.core,
+        "paths": seen.paths,
+        "evidence": seen.evidence,
+        "times": seen.times,
+        "first": of_seconds(group.first.first),
+        "last": of_seconds(group.last),
+        "expires": of_seconds(group.expires),
+        "score": {"total": score.total, "bar": score.bar, "passes": score.passes, "parts": parts},
+        "repeats": one.repeats or None,
+        "is_gone": one.is_gone,
+    }
+
+
+def reveal(result: Revealed) -> Json:
+    """Return what has faded around a path, and the caution that an edit there is told."""
+    return {
+        "schema": SCHEMA,
+        "path": result.path,
+        "policy": result.policy,
+        "caution": result.caution,
+        "lessons": [_faded(one) for one in result.lessons],
+    }
+
+
+def _faded(one: Faded) -> Json:
+    lesson = one.lesson
+    return {
+        "id": lesson.id,
+        "core": lesson.core,
+        "gist": lesson.gist if lesson.gist != lesson.core else None,
+        "topic": lesson.topic or None,
+        "paths": list(lesson.paths),
+        "scope": lesson.scope,
+        "severity": lesson.severity,
+        "trust": lesson.trust,
+        "points": one.points,
+        "access": lesson.group_access,
+        "access_percent": lesson.group_access // 10_000,
+        "times": lesson.times,
+        "touches": lesson.touches,
+        "last": lesson.last,
     }
 
 

@@ -113,9 +113,12 @@ def test_the_json_of_each_command_is_promised_with_its_fields(cli, make_repo):
     (repo / "a.py").write_text("x = 1\n", "utf-8")
     written = cli("reject", "a.py", "--whole", "-r", "It was slow.", "--json", cwd=repo).json["events"][0]["id"]
     asked = {
-        **{name: [name] for name in ("log", "stats", "review", "stale", "changeset", "doctor", "digest", "verify")},
+        **{
+            name: [name]
+            for name in ("log", "stats", "review", "stale", "changeset", "doctor", "digest", "verify", "inbox")
+        },
         **{name: [name] for name in ("link", "init")},
-        **{name: [name, "a.py"] for name in ("prior", "blame", "status", "why")},
+        **{name: [name, "a.py"] for name in ("prior", "blame", "status", "why", "reveal")},
         "show": ["show", written],
         "assert": ["assert", written],
         "gate": ["gate", "--staged"],

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 def after_call(desk: Desk, call: Call) -> None:
     """Do what `Memory.after_call` says."""
+    if call.failing:
+        from gitmem.cases import capturing
+
+        capturing.noticed(desk, call)
     if not call.asked and not (call.edits and call.session):
         return
     try:

@@ -18,6 +18,7 @@ from gitmem.errors import NoLog, Refused
 from gitmem.store import activity
 from gitmem.store.activity import Activity, Reader
 from gitmem.store.closings import Closing, Closings, is_seen
+from gitmem.store.glance import Glance
 from gitmem.store.repository import below
 
 TYPE_CHECKING = False
@@ -46,7 +47,8 @@ def judge(desk: Desk, call: Call, changed: Sequence[Addition]) -> Answer:
     if cache is None:
         return Answer()
     matches = Finder(desk, cache).matches(changed)
-    if not matches:
+    is_faded = Glance(cache.db).has_old_lessons([one.path for one in changed])
+    if not matches and not is_faded:
         return Answer()
     reader = Reader(call.agent, call.session, call.subagent)
     with Activity(desk.repository) as kept:
@@ -56,9 +58,34 @@ def judge(desk: Desk, call: Call, changed: Sequence[Addition]) -> Answer:
             return Answer(before[1], stop=before[0])
         ruling, used = _ruled(cache, kept, reader, matches)
         text = gate.message(ruling, gate.AGENT)
-        _remember(kept, reader, ruling, used, text, round((time.monotonic() - started) * 1000))
-        kept.answer(name, stop=ruling.is_stop, text=text)
+        _remember(kept, reader, ruling, used, text, _since_ms(started))
+        if is_faded and kept.is_kept and not ruling.is_stop:
+            text = _with_cautions(desk, cache, kept, reader, changed, text, started)
+        if text or matches:
+            kept.answer(name, stop=ruling.is_stop, text=text)
     return Answer(text, stop=ruling.is_stop)
+
+
+def _with_cautions(
+    desk: Desk,
+    cache: Cache,
+    kept: Activity,
+    reader: Reader,
+    changed: Sequence[Addition],
+    text: str,
+    started: float,
+) -> str:
+    """Return the text of an edit that passes, and what it should know of lessons that faded around its files."""
+    from gitmem.cases import cautioning
+
+    notes, paths = cautioning.cautions(desk, cache, changed, kept, reader)
+    if notes:
+        kept.record(activity.NOTE, reader, path=paths[0], said="; ".join(notes), ms=_since_ms(started))
+    return "\n".join([text, *(f"- {note}" for note in notes)] if text else notes)
+
+
+def _since_ms(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)
 
 
 def _ruled(

@@ -167,6 +167,8 @@ def _repository(place: str) -> Repository | None:
 
 
 def _is_known(glance: Glance, changed: Sequence[Addition]) -> bool:
+    if glance.has_old_lessons([one.path for one in changed]):
+        return True
     if glance.has_prints() and glance.knows_lines(additions.marked(changed)):
         return True
     if glance.has_patterns() and any(glance.with_patterns(one.lines) for one in changed):

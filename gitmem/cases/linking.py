@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gitmem.core.events import Event
     from gitmem.store.cache import Cache
     from gitmem.sync import copies, heads, links
+    from gitmem.sync.messages import Said
 
 
 def link(desk: Desk, *, scan: bool = False, progress: Callable[[str, int, int], None] | None = None) -> Linked:
@@ -48,6 +49,7 @@ def link(desk: Desk, *, scan: bool = False, progress: Callable[[str, int, int], 
 def after_commit(desk: Desk) -> int:
     """Do what `Memory.after_commit` says."""
     from gitmem.sync import heads, links
+    from gitmem.sync.messages import Said
 
     if heads.rebasing(desk.repository.git_dir):
         return 0
@@ -64,8 +66,24 @@ def after_commit(desk: Desk) -> int:
     waiting = _unlinked(desk, cache, _here(desk, head))
     wanted = links.after_commit(desk.repository, waiting, linked=cache.linked_to, at=head)
     taken = {event for one in wanted for event in one.mine if one.commit == head.oid}
-    wanted += _stated(desk, cache, head, message, taken)
-    return len(_append(desk, wanted, at=head).links)
+    said = Said(message)
+    wanted += _stated(desk, cache, head, said, taken)
+    done = len(_append(desk, wanted, at=head).links)
+    if said.lessons or said.decisions or said.reverted or _is_inbox_due(desk):
+        from gitmem.cases import capturing  # here: most commits say nothing of lessons
+
+        done += capturing.after_commit(desk, head, message, said)
+    return done
+
+
+def _is_inbox_due(desk: Desk) -> bool:
+    from gitmem.store.local import has_inbox
+
+    if not has_inbox(desk.repository):
+        return False
+    from gitmem.store import inbox
+
+    return inbox.is_due(desk.repository)
 
 
 def after_rewrite(desk: Desk, pairs: list[tuple[str, str]], how: str) -> int:
@@ -102,16 +120,14 @@ def _here(desk: Desk, head: heads.Head) -> str:
 # --- what messages and other commits tell -----------------------------------------------------
 
 
-def _stated(desk: Desk, cache: Cache, head: heads.Head, message: str, taken: set[str]) -> list[links.Wanted]:
+def _stated(desk: Desk, cache: Cache, head: heads.Head, said: Said, taken: set[str]) -> list[links.Wanted]:
     """Return the links that the commit at HEAD itself tells: what it was made from, names, or takes back.
 
     `taken` are the events that it has already.
     """
     from gitmem.sync import copies, heads, links
     from gitmem.sync.history import History
-    from gitmem.sync.messages import Said
 
-    said = Said(message)
     picked = heads.picking(desk.repository.git_dir)
     if not head.oid or not (said or picked):
         return []

@@ -34,4 +34,11 @@ def override(desk: Desk, prefix: str, reason: str, *, session: str | None = None
         if not kept.is_kept:
             told = "local activity can't be written here, so no edit will pass by this."
         done.warnings.append(told)
+    if not dry_run:
+        from gitmem.cases import capturing
+
+        closing = desk.cache().event(event_id)
+        if closing is not None:
+            for row in done.rows:
+                capturing.overridden(desk, row.event, closing)
     return done

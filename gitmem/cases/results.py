@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitmem.cases.capturing import Group
     from gitmem.core.attempts import Attempt
     from gitmem.core.events import Event
     from gitmem.core.gate import Ruling
     from gitmem.core.lessons.book import Book, Lesson, Outcome
+    from gitmem.core.lessons.capture import Score
     from gitmem.core.lessons.ladder import Rule
+    from gitmem.core.lessons.policies import Policy
     from gitmem.core.lessons.steps import Step
     from gitmem.store.archive import Attachment
     from gitmem.store.cache import StoredDecision
@@ -561,3 +564,53 @@ class History:
         self.subject = subject
         self.event = event
         self.steps = steps
+
+
+class Weighed:
+    """What waits in the inbox (`capturing.Group`), what it is worth now, and the lesson that it repeats, or "".
+
+    is_gone   it repeats one that was taken back: nobody wants it told
+    """
+
+    __slots__ = ("group", "is_gone", "repeats", "score")
+
+    def __init__(self, group: Group, score: Score, repeats: str, *, is_gone: bool = False) -> None:
+        self.group = group
+        self.score = score
+        self.repeats = repeats
+        self.is_gone = is_gone
+
+
+class Captured:
+    """What waits in the inbox, newest first; what was kept of it just now, and the ids of what was dropped."""
+
+    __slots__ = ("bar", "dropped", "policy", "recorded", "waiting")
+
+    def __init__(self, waiting: list[Weighed], recorded: list[Recorded], dropped: list[str], policy: Policy) -> None:
+        self.waiting = waiting
+        self.recorded = recorded
+        self.dropped = dropped
+        self.policy = policy.label
+        self.bar = policy.capture_bar
+
+
+class Faded:
+    """A latent lesson (`book.Lesson`), and the points of caution that it raises."""
+
+    __slots__ = ("lesson", "points")
+
+    def __init__(self, lesson: Lesson, points: int) -> None:
+        self.lesson = lesson
+        self.points = points
+
+
+class Revealed:
+    """What has faded around a path: those that raise most caution first, and the caution for an edit there."""
+
+    __slots__ = ("caution", "lessons", "path", "policy")
+
+    def __init__(self, path: str, lessons: list[Faded], caution: int, policy: str) -> None:
+        self.path = path
+        self.lessons = lessons
+        self.caution = caution
+        self.policy = policy

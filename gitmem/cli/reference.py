@@ -57,6 +57,8 @@ prints one event on each line. Every event has the same fields; what its kind ha
 | `why-not` | `id`, `kind`, `query`, `place` (0: not recalled), `reasons`, `line` |
 | `review` | `waiting`, `oldest`, `relanded`, `due`, `token`, `items` (below) |
 | `stale` | `now`, `counts` (by flag), `decisions` (below) |
+| `inbox` | `policy`, `bar`, `waiting` (captures, below), `events` (what was kept), `dropped` (ids) |
+| `reveal` | `path`, `policy`, `caution`, `lessons` (faded ones, below) |
 | `stats` | `events`, `entities`, `unlinked`, `by` (counts by `kind`, `change_type`, `verdict` …), `commits` \
 (`total`, `with_decisions`) |
 | `why` | `known`, `file`, `line`, `text`, `note`, `commits` (`commit`, `subject`, `author`, `date`, `events`: of \
@@ -127,6 +129,11 @@ An item of `review`: `why` (pending, proposed, contested, disputed, void, quaran
 that is kept, `if_kept`: the decisions that would differ (`entity_path`, `scope`, `approach`, `before`, `after`,
 `trust_before`, `trust_after`); `closed_by`, `actions` (`do`, the `id` that it is done to, its `command`), `commands`.
 
+A capture of `inbox`: `id`, `source` (revert, override, failure), `told` (the same in words), `core`, `paths`,
+`evidence`, `times`, `first`, `last`, `expires`, `score` (`total`, `bar`, `passes`, and `parts`: `name`, `value`,
+`weight`, `points`), `repeats` (the lesson that it says again), `is_gone` (that one was taken back).
+A lesson of `reveal`: `id`, `core`, `gist`, `topic`, `paths`, `scope`, `severity`, `trust`, `points` (of caution),
+`access` (parts per million), `access_percent`, `times`, `touches`, `last`.
 A decision of `stale`: `entity_path`, `scope`, `change_type`, `approach`, `verdict`, `trust`, `standing` (the event that
 is due), `since`, `flag` (relanded, code_reverted, expired, revisit_due, review_suggested, manual_review), `why`,
 `days_overdue`, `signals` (of each reason `flag`, `why`, `since`, `event`, `words`, `commit`), `reasoning`, `instead`,

@@ -101,6 +101,7 @@ class Call:
     asked     what a finished call of our own asked `prior` about (event done): entity paths as typed
     places    of some of `asked`, by their number from 0: the directory that they were asked in, from `cwd`
     source    how a session starts: startup, resume, clear, compact; or empty
+    failing   what the output of a shell's finished command says of tests that failed: its lines (event done)
     """
 
     __slots__ = (
@@ -110,6 +111,7 @@ class Call:
         "cwd",
         "edits",
         "event",
+        "failing",
         "hook",
         "places",
         "session",
@@ -131,6 +133,7 @@ class Call:
         asked: Sequence[str] = (),
         places: Mapping[int, str] | None = None,
         source: str = "",
+        failing: Sequence[str] = (),
     ) -> None:
         self.agent = agent
         self.event = event
@@ -143,6 +146,7 @@ class Call:
         self.asked = asked
         self.places = places or {}
         self.source = source
+        self.failing = failing
 
 
 class Answer:

@@ -195,6 +195,8 @@ _CLAUDE = {
     "SubagentStart": "",
     "PreCompact": "",
 }
+#: A command that fails, as one that runs a failing test does, is told so by Claude Code and by nobody else.
+_FAILED = {"PostToolUseFailure": "Bash|PowerShell"}
 _VERSION = Wanted("default", ("version",), 1)
 
 _CODEX_SERVER = f"""\
@@ -260,6 +262,7 @@ import { spawnSync } from "node:child_process"
 const LINE = %s
 const EDITS = /edit|write|patch/i
 const ASKS = /^bash$|decisions/i
+const SAID = 200000
 
 // Whatever goes wrong, the edit goes on: only an answer that says so stops it.
 function ask(payload) {
@@ -285,11 +288,12 @@ export const GitDecisions = async ({ directory }) => {
       const said = ask(call)
       if (said.stop) throw new Error(said.text)
     },
-    "tool.execute.after": async (input) => {
+    "tool.execute.after": async (input, output) => {
       const args = input.args ?? given.get(input.callID)
       given.delete(input.callID)
+      const said = String(output?.output ?? "").slice(-SAID)
       if (args && (EDITS.test(input.tool) || ASKS.test(input.tool)))
-        ask({ ...about("tool.execute.after", input), callID: input.callID, tool: input.tool, args })
+        ask({ ...about("tool.execute.after", input), callID: input.callID, tool: input.tool, args, result: said })
     },
     "experimental.chat.system.transform": async (input, output) => {
       if (told.has(input.sessionID)) return
@@ -320,7 +324,7 @@ CLIENTS = {
     "claude": Client(
         "Claude Code",
         (
-            _groups(".claude/settings.json", "claude", _CLAUDE),
+            _groups(".claude/settings.json", "claude", {**_CLAUDE, **_FAILED}),
             _server(".mcp.json"),
             File("CLAUDE.md", "tell agents how to ask", body=INSTRUCTIONS, others=(".claude/CLAUDE.md",)),
         ),

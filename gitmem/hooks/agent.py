@@ -96,7 +96,7 @@ def answer(
     call = call_of(agent, given)
     try:
         if call.event in ("edit", "done"):
-            said = judge(call) if call.edits or call.asked else Answer()
+            said = judge(call) if call.edits or call.asked or call.failing else Answer()
         elif call.event in ("start", "compact"):
             said = digest(call)
         else:

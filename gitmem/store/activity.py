@@ -10,14 +10,13 @@ gate that can't remember must not stop the same edit for ever.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Iterable
 
 from gitmem.core.additions import whole
 from gitmem.errors import GitFailed
-from gitmem.store.local import FILE_NAME, KEPT_S
+from gitmem.store.local import FILE_NAME, KEPT_S, unlink
 from gitmem.store.repository import Repository
 
 #: Raise it with the tables.
@@ -93,7 +92,7 @@ class Activity:
             except sqlite3.DatabaseError:  # no database: it advises, and is begun anew
                 self._forget()
                 if again:
-                    _unlink(self._path)
+                    unlink(self._path)
         return self
 
     def _opened(self) -> sqlite3.Connection:
@@ -309,11 +308,3 @@ class Activity:
         if self._db is None:
             return []
         return self._db.execute("SELECT * FROM outcomes ORDER BY at DESC, rowid DESC LIMIT ?", (limit,)).fetchall()
-
-
-def _unlink(path: str) -> None:
-    for side in ("", "-journal", "-wal", "-shm"):
-        try:
-            os.unlink(path + side)
-        except OSError:
-            pass

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gitmem.core.additions import Addition
-from gitmem.errors import Refused, Usage
+from gitmem.errors import GitFailed, Refused, Usage
 from gitmem.store import git
 from gitmem.store.repository import Repository
 
@@ -17,6 +17,8 @@ from gitmem.store.repository import Repository
 BLOB_MAX = 8 << 20
 #: How many blobs are asked for at once.
 _TOGETHER = 500
+#: Asking which files were changed takes no longer: in a large work tree that nobody watches git looks at each.
+IN_HAND_S = 2.0
 
 _RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules")
 _MOVED = ("--find-renames=60%", "-l500", "--no-relative")
@@ -76,6 +78,18 @@ def trailers(repository: Repository, base: str, end: str, keys: Sequence[str]) -
         for key, value in zip(keys, values):
             found[key] += [(commit, one.strip()) for one in value.split("\x1f") if one.strip()]
     return found
+
+
+def in_hand(repository: Repository) -> list[str]:
+    """Return the files that were changed, added or put in the index and are in no commit yet, from the root."""
+    if repository.work_tree is None:
+        return []
+    words = ("status", "--porcelain", "-z", "-uall", "--no-renames", "--ignore-submodules=dirty")
+    try:
+        result = repository.try_git(*words, work_tree=True, timeout_s=IN_HAND_S)
+    except GitFailed:
+        return []
+    return [line[3:] for line in result.out.decode("utf-8", "replace").split("\0") if len(line) > 3]
 
 
 def head_time(repository: Repository) -> int:

@@ -27,6 +27,8 @@ SCHEMA = 12
 FILE_NAME = "cache.sqlite"
 #: Up to so many anchors of patterns are compared here; of more, those that an edit has are asked for one by one.
 ANCHORS_MAX = 2000
+#: No policy lets a lesson fade from sight sooner, and of more lessons at one place than these nobody asks how old.
+FADES_AFTER_DAYS, LESSONS_MAX = 42, 200
 _PART = 500
 #: What any question may raise.
 Error = sqlite3.Error
@@ -90,6 +92,27 @@ class Glance:
         if self.has_aliases():
             closed |= self._among("aliases", "a", (key for name in names for key in (own[name], *above[name])))
         return [n for n in names if own[n] in known or own[n] in closed or not closed.isdisjoint(above[n])]
+
+    def has_old_lessons(self, paths: Iterable[str]) -> bool:
+        """Say whether a lesson at some files, or at a folder above, is old enough to have faded under any policy."""
+        own = [entity_key(path) for path in paths]
+        rows = self._lessons_at(sorted({one for key in own for one in (key, *parents(key))}))
+        if not rows:
+            return False
+        from time import gmtime, strftime, time
+
+        old = strftime("%Y-%m-%d", gmtime(time() - FADES_AFTER_DAYS * 86400))
+        return len(rows) == LESSONS_MAX or any(recorded[:10] <= old for (recorded,) in rows)
+
+    def _lessons_at(self, keys: list[str]) -> list[tuple[str]]:
+        found: list[tuple[str]] = []
+        for part in parts(keys):
+            found += self.db.execute(
+                f"SELECT e.recorded_at FROM (SELECT n FROM lesson_paths WHERE key IN ({placeholders(part)}) "
+                f"LIMIT {LESSONS_MAX}) p JOIN events e ON e.n = p.n",
+                part,
+            )
+        return found
 
     def has_aliases(self) -> bool:
         """Say whether anything was ever renamed."""

@@ -92,6 +92,16 @@ class Shelf:
             found.update((n, None) for (n,) in rows)
         return self._ids(sorted(found, reverse=True)[:limit])
 
+    def below(self, key: str, limit: int = FOUND_MAX) -> list[str]:
+        """Return the ids of lessons that name a place below another one (`entity_key`), the newest first."""
+        ends = [(f"{key}{mark}", f"{key}{after}") for mark, after in (("/", "0"), (".", "/"))]
+        rows = self.db.execute(
+            "SELECT DISTINCT n FROM lesson_paths WHERE (key > ? AND key < ?) OR (key > ? AND key < ?) "
+            "ORDER BY n DESC LIMIT ?",
+            (*ends[0], *ends[1], limit),
+        ).fetchall()
+        return self._ids([n for (n,) in rows])
+
     def has_paths(self, keys: Sequence[str]) -> bool:
         """Say whether any lesson names one of some places."""
         return any(

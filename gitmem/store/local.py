@@ -5,6 +5,7 @@ Best effort everywhere: where it can't be read or written, whoever asks is told 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
@@ -13,8 +14,14 @@ from gitmem.errors import GitFailed
 from gitmem.store.repository import Repository
 
 FILE_NAME = "local.sqlite"
+#: What stands beside it (`store/inbox.py`): where there is none, there is nothing to load.
+INBOX_NAME = "inbox.sqlite"
 #: What is older is forgotten, in seconds.
 KEPT_S = 90 * 86400
+
+
+def has_inbox(repository: Repository) -> bool:
+    return os.path.exists(f"{repository.local_dir}/{INBOX_NAME}")
 
 
 class Local:
@@ -106,3 +113,12 @@ class _Closing:
         if error is None:
             self._db.commit()
         self._db.close()
+
+
+def unlink(path: str) -> None:
+    """Remove a database that can't be read, and what SQLite keeps beside it."""
+    for side in ("", "-journal", "-wal", "-shm"):
+        try:
+            os.unlink(path + side)
+        except OSError:
+            pass

@@ -174,6 +174,28 @@ def _touched(repository: Repository, at: Head, entity_path: str) -> bool:
     return bool(_changed(repository, words, pair, at))
 
 
+def files(repository: Repository, at: Head) -> list[str]:
+    """Return the files that HEAD's commit changed, from the root; none where that can't be known or takes too long."""
+    pair = _pair(repository, at) if at.oid else ()
+    return _changed(repository, ("diff-tree",), pair, at) if pair else []
+
+
+def replaced(git_dir: str, at: Head) -> str:
+    """Return the commit that HEAD's took the place of where an amend just made it, or an empty string.
+
+    As the reflog tells it. Where that is in no file of its own (reftable), an amend looks like any other commit.
+    """
+    try:
+        with open(os.path.join(git_dir, "logs", "HEAD"), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 8192))
+            line = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+    except OSError:
+        return ""
+    words, _, what = line.decode("ascii", "replace").partition("\t")
+    old, new = (*words.split(" "), "", "")[:2]
+    return old if new == at.oid and what.startswith("commit (amend)") else ""
+
+
 def _changed(repository: Repository, words: Sequence[str], pair: tuple[str, str], at: Head) -> list[str]:
     words = tuple(words)
     if words not in at.changed:

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from gitmem.core import events
 from gitmem.core.rewriting import parents_and_time
 from gitmem.errors import GitFailed
-from gitmem.store import archive, git, notes_ref
+from gitmem.store import archive, git, inbox, notes_ref
 from gitmem.store.archive import unlink
 from gitmem.store.lock import is_running, leftovers
 from gitmem.store.log import tree_of
@@ -52,6 +52,7 @@ PLACES: dict[str, dict[str, str]] = {
         archive.LEFT + ".*": "gone when a file is attached; what a killed process left goes",
         PACKS + ".*": "gone when a log is imported; what a killed process left goes",
         "local.sqlite": "emptied, table by table",
+        "inbox.sqlite": "emptied of all that waits; the ids of lessons that were used stay",
         "maintenance": "empty",
         "purge": "holds oids only, and goes when they are gone",
         "purge.next": "the same, for a redaction that is on its way",
@@ -60,7 +61,7 @@ PLACES: dict[str, dict[str, str]] = {
     "table": dict.fromkeys(
         """
         meta events refs names aliases judged waiting decisions counts links unlinked prints patterns closed conditions
-        signatures places findings words
+        signatures places findings words lesson_words lesson_paths
         """.split(),
         "goes with the file",
     ),
@@ -264,6 +265,7 @@ def _let_go(repository: Repository, pending: Pending) -> None:
         words = ("reflog", "expire", "--expire=never", "--expire-unreachable=now", ref)
         repository.try_git(*WRITING, *words)  # 1 where the ref has no reflog
     _empty_local(repository)
+    inbox.empty(repository)
     for path in leftovers(repository, PACKS):
         unlink(path)
     quarantine.sweep(repository)

@@ -236,3 +236,47 @@ def why_not(
     as_json: o.Json = False,
 ) -> None:
     """Tell why `recall` with the same query does not tell a lesson, a rule or a decision."""
+
+
+@command("inbox", "capturing:inbox", heading=HEADING)
+def inbox(
+    keep: Annotated[
+        list[str],
+        typer.Option(
+            "--keep", metavar="ID", show_default=False, help="Make a lesson of it. May be given more than once."
+        ),
+    ] = [],
+    drop: Annotated[
+        list[str],
+        typer.Option(
+            "--drop",
+            metavar="ID",
+            show_default=False,
+            help="Nobody needs it: it doesn't come back. May be given more than once.",
+        ),
+    ] = [],
+    as_json: o.Json = False,
+) -> None:
+    """Show what hooks saw and nobody has kept yet: a commit taken back, a stop let pass, a test that failed.
+
+    Each is weighed part by part. At a commit, what reaches the bar becomes a lesson, proposed; what says again what a
+    lesson says is counted there; the rest waits here for 30 days. The inbox is this clone's and never travels.
+
+    git decisions inbox
+
+    git decisions inbox --keep 3f2a91c2
+    """
+
+
+@command("reveal", "capturing:reveal", heading=HEADING)
+def reveal(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A file, a folder, or what is in a file.")],
+    as_json: o.Json = False,
+) -> None:
+    """Show the lessons that have faded around a file. Looking changes nothing.
+
+    A faded lesson is not recalled, and still asks for care: an edit near it is told "caution +18 from 2 faded lessons".
+    One that is of use again comes back when it was used twice, on two different occasions.
+
+    git decisions reveal src/pool.py
+    """

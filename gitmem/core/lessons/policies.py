@@ -30,6 +30,7 @@ _BOOK = "unit/test_lesson_book.py::"
 _LADDER = "unit/test_lesson_ladder.py::"
 _RECALL = "unit/test_lesson_recall.py::"
 _SLEEP = "unit/test_lesson_sleep.py::"
+_CAPTURE = "unit/test_capture.py::"
 
 PARAMETERS = (
     # fading
@@ -169,6 +170,100 @@ PARAMETERS = (
         "From here on a rule's label says that it is rusty: one half-life without use or new evidence.",
         _RECALL + "test_a_rusty_rule_says_so",
     ),
+    # capture: what a hook saw by itself
+    Parameter(
+        "capture_bar", 55, 65, "points", "contrast",
+        "What a hook saw becomes a lesson from here on; below it waits. Tender takes a revert with its reason, an"
+        " override near at hand, a test that failed twice; austere a revert with its reason, a test that failed "
+        "three times.",
+        _CAPTURE + "test_what_passes_the_bar_of_each_policy",
+    ),
+    Parameter(
+        "capture_severity", 40, 40, "percent", "ad hoc",
+        "The weight of what a capture weighs by its kind: what was taken back counts more than what failed once.",
+        _CAPTURE + "test_a_score_is_the_sum_of_its_parts",
+    ),
+    Parameter(
+        "capture_novelty", 25, 25, "percent", "ad hoc",
+        "The weight of being unlike every lesson there is.",
+        _CAPTURE + "test_a_score_is_the_sum_of_its_parts",
+    ),
+    Parameter(
+        "capture_nearness", 15, 15, "percent", "ad hoc",
+        "The weight of being about a file in hand, or half of it in its folder.",
+        _CAPTURE + "test_a_score_is_the_sum_of_its_parts",
+    ),
+    Parameter(
+        "capture_reuse", 20, 20, "percent", "ad hoc",
+        "The weight of having been seen before, in other commits, sessions or days.",
+        _CAPTURE + "test_a_score_is_the_sum_of_its_parts",
+    ),
+    Parameter(
+        "capture_redundancy", 20, 20, "percent", "ad hoc",
+        "What being like something else that waits takes away.",
+        _CAPTURE + "test_a_score_is_the_sum_of_its_parts",
+    ),
+    Parameter(
+        "severity_revert", 70, 70, "percent", "ad hoc",
+        "A commit that was taken back, with a reason: somebody paid for it.",
+        _CAPTURE + "test_what_each_kind_of_capture_weighs",
+    ),
+    Parameter(
+        "severity_bare", 30, 30, "percent", "ad hoc",
+        "A commit that was taken back without a word of why.",
+        _CAPTURE + "test_what_each_kind_of_capture_weighs",
+    ),
+    Parameter(
+        "severity_override", 50, 50, "percent", "ad hoc",
+        "A stop that a person let pass: the decision and the work disagree.",
+        _CAPTURE + "test_what_each_kind_of_capture_weighs",
+    ),
+    Parameter(
+        "severity_failure", 25, 25, "percent", "ad hoc",
+        "A test that failed: that is what tests are for, so once is little.",
+        _CAPTURE + "test_what_each_kind_of_capture_weighs",
+    ),
+    Parameter(
+        "capture_beside", 50, 50, "percent", "ad hoc",
+        "The nearness of what is in a folder with a file in hand; of the file itself it is all.",
+        _CAPTURE + "test_nearness_is_the_file_then_its_folder",
+    ),
+    Parameter(
+        "capture_again", 50, 50, "percent", "ad hoc",
+        "The reuse of each further commit, session or day in which it was seen: twice more is all.",
+        _CAPTURE + "test_what_is_seen_again_counts_each_time",
+    ),
+    Parameter(
+        "outcome_revert", -50, -50, "outcome", "ad hoc",
+        "What was taken back did not hold. That it caused an incident, only its writer can say.",
+        _CAPTURE + "test_what_each_kind_of_capture_weighs",
+    ),
+    Parameter(
+        "outcome_failure", -20, -20, "outcome", "ad hoc",
+        "A test that failed turned out badly, a little. An override says nothing of how it turned out.",
+        _CAPTURE + "test_what_each_kind_of_capture_weighs",
+    ),
+    Parameter(
+        "inbox_days", 30, 30, "days", "convenience",
+        "What waits in the inbox, and that something was dropped, is forgotten after it.",
+        _CAPTURE + "test_the_inbox_forgets_and_is_bounded",
+    ),
+    Parameter(
+        "inbox_max", 200, 200, "captures", "convenience",
+        "No more than these wait; the oldest go.",
+        _CAPTURE + "test_the_inbox_forgets_and_is_bounded",
+    ),
+    # caution
+    Parameter(
+        "caution_base", 10, 10, "points", "ad hoc",
+        "What one latent lesson without severity would raise at the edge of being told.",
+        _CAPTURE + "test_caution_grows_with_what_is_left_and_with_severity",
+    ),
+    Parameter(
+        "caution_max", 100, 100, "points", "convenience",
+        "More care than all of it can't be asked for.",
+        _CAPTURE + "test_caution_has_an_end",
+    ),
 )  # fmt: skip
 
 
@@ -204,6 +299,24 @@ class Policy:
     practice_weight: int
     policy_weight: int
     rust_bar: int
+    capture_bar: int
+    capture_severity: int
+    capture_novelty: int
+    capture_nearness: int
+    capture_reuse: int
+    capture_redundancy: int
+    severity_revert: int
+    severity_bare: int
+    severity_override: int
+    severity_failure: int
+    capture_beside: int
+    capture_again: int
+    outcome_revert: int
+    outcome_failure: int
+    inbox_days: int
+    inbox_max: int
+    caution_base: int
+    caution_max: int
 
     def __init__(self, name: str, version: int, constants: dict[str, int]) -> None:
         self.name = name

@@ -5,6 +5,7 @@
     edits      the input of an editing tool to `Edit`s, in every spelling that clients have
     patches    the text of a patch to `Edit`s
     asking     what a finished call asked of gitmem
+    failing    what a shell's finished command says of failing tests
     reading    all of these: bytes to a `Call`
     answering  an `Answer` to bytes, in the client's dialect
 

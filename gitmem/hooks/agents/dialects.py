@@ -121,6 +121,8 @@ EVENTS = {
     "postmcptooluse": "done",
     "toolexecuteafter": "done",
     "toolresult": "done",
+    # tried, and failed: what a shell said is all that came of it
+    "posttoolusefailure": "failed",
     # a session begins, or goes on
     "sessionstart": "start",
     "subagentstart": "start",

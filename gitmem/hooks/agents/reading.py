@@ -32,11 +32,12 @@ def call_of(agent: str, payload: Mapping[str, Any]) -> Call:
     if not changes and isinstance(given, dict) and isinstance(given.get("tool_input"), dict):
         changes = edits.edits_of(tool, given["tool_input"])
     asked = _asked(tool, given, payload) if event == "done" else []
+    failing = _failing(tool, hook, payload) if event in ("done", "failed") else []
     session = first_id(payload, dialects.SESSION)
     return Call(
         owner,
         # A call of a tool that edits nothing is none of ours.
-        "other" if event == "edit" and not changes else event,
+        "other" if event == "edit" and not changes else "done" if event == "failed" else event,
         hook=hook,
         session=f"{owner}:{session}" if session else "",
         subagent=first_id(payload, dialects.SUBAGENT),
@@ -46,7 +47,14 @@ def call_of(agent: str, payload: Mapping[str, Any]) -> Call:
         asked=[entity for entity, _ in asked],
         places={number: place for number, (_, place) in enumerate(asked) if place},
         source=source,
+        failing=failing,
     )
+
+
+def _failing(tool: str, hook: str, payload: Mapping[str, Any]) -> list[str]:
+    from gitmem.hooks.agents import failing  # here: before an edit nothing failed
+
+    return failing.failing(tool, hook, payload)
 
 
 def _asked(tool: str, given: object, payload: Mapping[str, Any]) -> list[tuple[str, str]]:
