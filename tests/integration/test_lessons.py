@@ -201,3 +201,26 @@ def test_a_gist_that_comes_back_after_its_lesson_was_redacted_is_warned_of(make_
     cli("fetch", "other", cwd=repo, tty=True)
     found = cli("verify", "--json", cwd=repo).json["findings"]
     assert [one["rule"] for one in found if one["severity"] == "warning"] == ["redacted-gist"], found
+
+
+def test_the_policy_of_lessons_is_the_clone_s_else_the_repository_s(make_repo, cli, git):
+    repo = make_repo()
+    taught(cli, repo, CORE)
+
+    def policy(*words: str) -> str:
+        done = cli("sleep", "--dry-run", "--json", *words, cwd=repo)
+        assert done.code == 0, done.stderr
+        return done.json["policy"].partition(" ")[0]
+
+    assert policy() == "tender/1"
+    (repo / ".decisions.toml").write_text('[lessons]\npolicy = "austere"\n')
+    assert policy() == "austere/1"
+    git("config", "decisions.lessonPolicy", "tender", cwd=repo)
+    assert policy() == "tender/1" and policy("--policy", "austere") == "austere/1"
+    git("config", "decisions.lessonPolicy", "tendr", cwd=repo)
+    refused = cli("sleep", cwd=repo)
+    assert refused.code == 15 and "'tendr'" in refused.stderr and "tender, austere" in refused.stderr
+    git("config", "--unset", "decisions.lessonPolicy", cwd=repo)
+    (repo / ".decisions.toml").write_text("[lessons]\npolcy = 1\n")
+    refused = cli("sleep", cwd=repo)
+    assert refused.code == 15 and "lessons.polcy" in refused.stderr and "policy" in refused.stderr
