@@ -197,7 +197,7 @@ def proposed(cache: Cache, scope: str = "", moment: str = "") -> tuple[Book | No
     rows = cache.db.execute(
         "SELECT e.id, e.body, e.redacted FROM events e LEFT JOIN judged j ON j.n = e.n "
         "WHERE e.kind = 'sleep' AND e.word = 'promote' AND e.newer = 0 AND e.redacted = '' "
-        "AND COALESCE(j.trust, 'proposed') = 'proposed' "
+        "AND COALESCE(j.trust, 'proposed') IN ('proposed', 'disputed') "
         "AND (instr(e.body, ?) OR instr(e.body, ?)) ORDER BY e.n DESC LIMIT ?",
         (b'"rank":"rule"', b'"rank":"principle"', RULES_MAX),
     ).fetchall()
@@ -215,9 +215,19 @@ def proposed(cache: Cache, scope: str = "", moment: str = "") -> tuple[Book | No
     waiting = [
         rule
         for rule in found.rules
-        if rule.rank != PATTERN and rule.trust == "proposed" and entities.sees(scope, rule.scope)
+        if rule.rank != PATTERN
+        and entities.sees(scope, rule.scope)
+        and (rule.trust == "proposed" or (rule.trust == "disputed" and not _disputed_by_person(cache, rule)))
     ]
     return found, waiting
+
+
+def _disputed_by_person(cache: Cache, rule: Rule) -> bool:
+    """Say whether a person disputed a rule: then somebody looked at it."""
+    return any(
+        event.action == "dispute" and event.channel == "human" and event.basis == "person"
+        for event in cache.referring(rule.id)
+    )
 
 
 class _Gathered:

@@ -203,7 +203,7 @@ def _rules(cache: Cache, scope: str) -> Iterator[Item]:
 
     book, rules = lessons.proposed(cache, scope)
     for rule in rules:
-        item = Item(reviews.PROPOSED)
+        item = Item(reviews.DISPUTED if rule.trust == "disputed" else reviews.PROPOSED)
         (item.row,) = listing.by_ids(cache, [rule.id])
         if book is not None:
             item.rule = (rule, book)

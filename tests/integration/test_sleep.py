@@ -196,6 +196,47 @@ def test_a_rule_waits_for_a_person_and_only_a_person_ratifies_it(repo, cli, pers
     assert person("status", "--json").json["review"]["waiting"] == 0
 
 
+def test_a_rule_is_decided_on_in_the_walk_through_the_queue(repo, cli, person):
+    a_rule(repo)
+    person("sleep")
+    said = cli("review", cwd=repo, tty="all", input="r\nSeen it three times.\n")
+    assert said.code == 0 and OTHERS[0] in said.stdout and "1 decision made, 0 still waiting" in said.stdout
+    assert [one["trust"] for one in person("rules", "--json").json["rules"]] == ["ratified"]
+
+
+def test_an_agents_dispute_of_a_rule_waits_and_a_persons_does_not(repo, cli, person):
+    a_rule(repo)
+    person("sleep")
+    (rule,) = person("rules", "--json").json["rules"]
+    assert cli("dispute", rule["id"], "-r", "Not so.", cwd=repo, env={"CLAUDECODE": "1"}).code == 0
+    (item,) = person("review", "--json").json["items"]
+    assert (item["why"], item["rule"]["trust"]) == ("disputed", "disputed")
+    person("dispute", rule["id"], "-r", "Not so.")
+    assert person("review", "--json").json["items"] == []
+    assert [one["trust"] for one in person("rules", "--json").json["rules"]] == ["disputed"]
+
+
+def test_a_component_sees_its_own_lessons_and_rules_and_those_above(repo, cli, person):
+    (repo / ".decisions.toml").write_text('[components]\nbilling = "services/billing"\nshop = "services/shop"\n')
+    for place in ("services/billing", "services/shop"):
+        (repo / place).mkdir(parents=True)
+    for n, core in enumerate(OTHERS, 1):
+        written(repo, lesson(core, 3, commit=n, topic="retries", scope="services/billing"))
+    written(repo, lesson(SAME, 3, commit=1))
+    person("sleep")
+    seen = {}
+    for place in ("services/billing", "services/shop", "."):
+        at = repo / place
+        listed = [one["core"] for one in cli("lessons", "--json", cwd=at).json["lessons"]]
+        waiting = person("review", "--json", cwd=at).json["waiting"]
+        assert waiting == person("status", "--json", cwd=at).json["review"]["waiting"]
+        seen[place] = (len(listed), len(cli("rules", "--json", cwd=at).json["rules"]), waiting)
+    assert seen == {"services/billing": (4, 1, 1), "services/shop": (1, 0, 0), ".": (4, 1, 1)}
+    shop = repo / "services/shop"
+    assert len(cli("lessons", "--all-scopes", "--json", cwd=shop).json["lessons"]) == 4
+    assert len(cli("rules", "--all-scopes", "--json", cwd=shop).json["rules"]) == 1
+
+
 def test_all_that_waits_is_ratified_together_rules_among_it(repo, cli, person):
     a_rule(repo)
     person("sleep")

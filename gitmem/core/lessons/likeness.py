@@ -8,7 +8,7 @@ sentences that say the opposite share nearly every word.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from gitmem.core.lessons import words
 from gitmem.core.lessons.words import CONTENT, DENIES, HOLDS, ORDERS
@@ -26,13 +26,17 @@ class Sketch:
         self.polarity = frozenset(word.stem for word in found if word.sort & HOLDS)
         self.is_ordered = any(word.sort & (ORDERS | DENIES) for word in found)
 
-    def alike(self, other: Sketch) -> int:
+    def alike(self, other: Sketch, least: int = 1) -> int:
+        """Return in how many percent both are one; 0 where it is less than `least`."""
         if self.polarity != other.polarity:
             return 0
         both = self.stems & other.stems
-        if not both or ((self.is_ordered or other.is_ordered) and not _same_order(self.in_order, other.in_order, both)):
+        either = len(self.stems) + len(other.stems) - len(both)
+        if 100 * len(both) < least * either or not both:
             return 0
-        return 100 * len(both) // len(self.stems | other.stems)
+        if (self.is_ordered or other.is_ordered) and not _same_order(self.in_order, other.in_order, both):
+            return 0
+        return 100 * len(both) // either
 
 
 def _same_order(one: list[str], other: list[str], both: frozenset[str]) -> bool:
@@ -79,15 +83,15 @@ class Likes:
         """Return (percent, name) of the texts that are alike, the most alike first, then by name."""
         return self._near(Sketch(text), "")
 
-    def of(self, name: str) -> list[tuple[int, str]]:
-        """Return the same for one of the texts, without itself."""
-        return self._near(self._sketches[name], name)
+    def of(self, name: str, among: Container[str] | None = None) -> list[tuple[int, str]]:
+        """Return the same for one of the texts, without itself; `among` some of them, where not all are asked for."""
+        return self._near(self._sketches[name], name, among)
 
-    def _near(self, sketch: Sketch, itself: str) -> list[tuple[int, str]]:
-        names = {name for stem in self._first(sketch) for name in self._at.get(stem, ())} - {itself}
+    def _near(self, sketch: Sketch, itself: str, among: Container[str] | None = None) -> list[tuple[int, str]]:
         found = []
-        for name in names:
-            percent = sketch.alike(self._sketches[name])
-            if percent >= self.cut:
-                found.append((percent, name))
+        for name in {name for stem in self._first(sketch) for name in self._at.get(stem, ())} - {itself}:
+            if among is None or name in among:
+                percent = sketch.alike(self._sketches[name], self.cut)
+                if percent:
+                    found.append((percent, name))
         return sorted(found, key=lambda one: (-one[0], one[1]))

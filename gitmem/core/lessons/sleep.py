@@ -40,31 +40,33 @@ def absorb(book: Book, was: Book, done: Sequence[Outcome]) -> list[Outcome]:
     for group in groups.values():
         likes = Likes(book.policy.merge_cut, ((lesson.id, lesson.core) for lesson in group.values()))
         times = {lesson.id: lesson.times for lesson in group.values()}
-        gone = set()
+        survivors: set[str] = set()  # the earlier ones that went under nothing
         for lesson in group.values():
-            if lesson.repeats:
-                continue  # what keeps others stays: they are like it, and need not be like what it would go under
-            survivors = [
-                (-percent, group[other].order, other)
-                for percent, other in likes.of(lesson.id)
-                if group[other].order < lesson.order
-                and other not in gone
-                and (ABSORB, frozenset((other, lesson.id))) not in book.undone
-            ]
-            if survivors:
-                percent, _, survivor = min(survivors)
-                gone.add(lesson.id)
-                before = times[survivor]
-                times[survivor] += 1
-                found.append(
-                    Outcome(
-                        ABSORB,
-                        (survivor, lesson.id),
-                        {"times": before, "under": ""},
-                        {"alike": -percent, "times": before + 1, "under": survivor},
-                        lesson.scope,
-                    )
+            found_alike = [] if lesson.repeats else likes.of(lesson.id, survivors)
+            # What keeps others stays: they are like it, and need not be like what it would go under.
+            best = min(
+                (
+                    (-percent, group[other].order, other)
+                    for percent, other in found_alike
+                    if (ABSORB, frozenset((other, lesson.id))) not in book.undone
+                ),
+                default=None,
+            )
+            if best is None:
+                survivors.add(lesson.id)
+                continue
+            percent, _, survivor = best
+            before = times[survivor]
+            times[survivor] += 1
+            found.append(
+                Outcome(
+                    ABSORB,
+                    (survivor, lesson.id),
+                    {"times": before, "under": ""},
+                    {"alike": -percent, "times": before + 1, "under": survivor},
+                    lesson.scope,
                 )
+            )
     return found
 
 
