@@ -13,6 +13,7 @@ from collections.abc import Collection
 from gitmem.core import policy
 from gitmem.core.policy import FILE_NAME, Policy
 from gitmem.errors import Refused
+from gitmem.store import git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,8 +65,10 @@ def demanding(repository: Repository, digests: Collection[str]) -> set[str]:
     here = read(repository)
     found = {here.digest: here} if here is not None else {}
     if not found.keys() >= set(digests):
-        words = ("log", "--all", "--format=", "--raw", "--no-abbrev", "--no-renames", "--", FILE_NAME)
-        lines = repository.git(*words, check=False).decode("utf-8", "replace").splitlines()
+        # Whatever is configured, the root's; and what a merge left out was there all the same.
+        words = ("log", "--all", "--full-history", "-m", "--root", "--no-follow", "--no-show-signature", "--format=")
+        words += ("--raw", "--no-abbrev", "--no-renames", "--", FILE_NAME)
+        lines = repository.git(*words, env=git.RAW, check=False).decode("utf-8", "replace").splitlines()
         for oid in dict.fromkeys(line.split()[3] for line in lines if line.startswith(":")):
             data = repository.try_git("cat-file", "blob", oid)
             try:

@@ -173,7 +173,7 @@ def _content(repository: Repository, file: str) -> bytes:
 
 
 def _commits(repository: Repository, *words: str) -> list[Commit]:
-    args = ("--literal-pathspecs", *LOG, "-s", f"--max-count={COMMITS_MAX}", *words)
+    args = ("--literal-pathspecs", *LOG, "-s", "--root", f"--max-count={COMMITS_MAX}", *words)
     result = repository.try_git(*args, timeout_s=LOOK_S)
     if result.rc != 0:
         raise git.failed(("log",), result.rc, result.err)

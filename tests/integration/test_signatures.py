@@ -13,6 +13,8 @@ import pytest
 from gitmem.core.drafts import Draft
 from gitmem.core.objects import SIGNATURE_MAX
 from gitmem.memory import Memory
+from gitmem.store import policy
+from gitmem.store.repository import locate
 from gitmem.store.signing import Signing
 
 WHY = ("-r", "We looked at it together.")
@@ -379,6 +381,29 @@ def test_a_policy_demands_that_reviews_are_signed(person, cli, git, repo):
     assert cli("dispute", proposed, *WHY, cwd=repo, env={"CLAUDECODE": "1"}).code == 0
     person("ratify", proposed, *WHY, "--sign")
     assert found(cli, repo) == (0, {})
+
+
+def test_what_a_policy_demanded_is_found_in_the_first_commit_and_in_what_a_merge_left_out(make_repo, git):
+    repo = make_repo("empty")
+    file, loose = repo / ".decisions.toml", '[components]\na = "a"\n'
+
+    def commit(text: str) -> str:
+        file.write_text(text)
+        git("add", "-A", cwd=repo)
+        git("commit", "-q", "-m", "policy", cwd=repo)
+        return policy.read(locate(repo)).digest
+
+    first = commit(POLICY)
+    plain = commit(loose)
+    git("checkout", "-q", "-b", "topic", cwd=repo)
+    second = commit(POLICY + loose)
+    git("checkout", "-q", "-", cwd=repo)
+    git("commit", "-q", "--allow-empty", "-m", "meanwhile", cwd=repo)
+    git("merge", "-q", "-s", "ours", "-m", "not theirs", "topic", cwd=repo)
+    git("branch", "-q", "-D", "topic", cwd=repo)
+    for key in ("log.showRoot", "log.follow"):
+        git("config", key, str(key == "log.follow").lower(), cwd=repo)
+    assert policy.demanding(locate(repo), {first, plain, second}) == {first, second}
 
 
 @pytest.mark.parametrize("gone", [False, True])

@@ -146,6 +146,16 @@ def test_a_deleted_file_still_has_its_history(repo, git, cli):
     assert "it has no line 3" in cli("why", "src/auth.py:3", cwd=repo).stderr
 
 
+def test_the_first_commit_is_told_whatever_git_is_told_to_show(make_repo, git, cli):
+    repo = make_repo("empty")
+    (repo / "auth.py").write_text(AUTH)
+    git("add", "-A", cwd=repo)
+    git("commit", "--quiet", "-m", "sessions", cwd=repo)
+    cli("init", cwd=repo)
+    git("config", "log.showRoot", "false", cwd=repo)
+    assert [one["subject"] for one in why(cli, repo, "auth.py")["commits"]] == ["sessions"]
+
+
 @pytest.mark.parametrize("kind", ["plain", "worktree", "sha256", "empty", "bare"])
 @pytest.mark.parametrize("log", [True, False], ids=["log", "no log"])
 def test_it_works_wherever_git_does_and_reading_writes_nothing(make_repo, git, cli, kind, log):
