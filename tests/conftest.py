@@ -34,6 +34,16 @@ ROOT = Path(__file__).resolve().parent.parent
 #: Where the console scripts of the interpreter that runs the tests lie (not resolved: a venv's python is a link).
 SCRIPTS = Path(sys.executable).parent
 
+#: For a git that runs none of our hooks, as many programs do: neither from a folder nor (2.54) from the configuration.
+NO_HOOKS = (
+    *("-c", "core.hooksPath=/dev/null"),
+    *(
+        word
+        for event in ("post-commit", "post-rewrite", "commit-msg", "pre-commit", "pre-push", "post-merge")
+        for word in ("-c", f"hook.gitmem-{event}.enabled=false")
+    ),
+)
+
 # What may stay; all else goes, so that a new agent's variable needs no entry here.
 _KEPT = re.compile(
     r"PATH|TMPDIR|LD_LIBRARY_PATH|PYTHONHASHSEED|PYTHONWARNINGS|PYTEST_.*|COV_.*|COVERAGE_.*|HYPOTHESIS_.*"

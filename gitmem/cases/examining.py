@@ -179,6 +179,17 @@ def _travel(desk: Desk) -> Iterator[Check]:
     if not settings.names:
         yield Check("remotes", NOTE, "this repository has no remote: its decisions are here only")
     for name in settings.names:
+        told = settings.replacing(name)
+        if told:
+            quoted = shlex.quote(f"remote.{name}.fetch")
+            yield Check(
+                "remotes",
+                WARNING,
+                f"{name}: plain `git fetch` and `git push` put one log in the place of the other, and what only that "
+                f"one has is gone ({', '.join(told)})",
+                f"record in a clone that is no mirror; or: git config --add {quoted} '^refs/decisions*' and "
+                f"git config --unset {shlex.quote(f'remote.{name}.mirror')}",
+            )
         remedy = f"git decisions sync {shlex.quote(name)}"
         ref = f"refs/decisions-remotes/{name}/log"
         there = desk.repository.try_git("rev-parse", "-q", "--verify", ref)

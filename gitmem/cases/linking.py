@@ -22,12 +22,35 @@ if TYPE_CHECKING:
     from gitmem.sync.messages import Said
 
 
+#: So many commits that came since the last scan are looked at by one that nobody asked for: about a second.
+NEWS_MAX = 500
+
+
+def after_fetch(desk: Desk) -> Linked | None:
+    """Do a scan that nobody asked for, where little came since the last one; None: too much."""
+    from gitmem.core import objects
+    from gitmem.sync.copies import EARLIER_S
+    from gitmem.sync.history import History
+
+    cache, history = desk.cache(), History(desk.repository)
+    tips, scanned, since = history.tips(), desk.model.found.scanned(), cache.oldest()
+    if not since or scanned.issuperset((cache.tip, *tips)):
+        return Linked([], 0)
+    news = history.count(tips, scanned, objects.seconds(since) - EARLIER_S, NEWS_MAX + 1)
+    return link(desk, scan=True) if news <= NEWS_MAX else None
+
+
 def link(desk: Desk, *, scan: bool = False, progress: Callable[[str, int, int], None] | None = None) -> Linked:
     """Do what `Memory.link` says."""
     from gitmem.sync import heads, links
 
     cache = desk.cache()
     place = None if scan else _here(desk, heads.head(desk.repository))
+    tips: list[str] = []
+    if scan:
+        from gitmem.sync.history import History
+
+        tips = History(desk.repository).tips()
     wanted = links.scan(
         desk.repository,
         _unlinked(desk, cache, place),
@@ -43,6 +66,7 @@ def link(desk: Desk, *, scan: bool = False, progress: Callable[[str, int, int], 
     linked.doubts = [(doubt.mine, doubt.commits) for doubt in doubts]
     if scan:
         linked.found = _keep(desk, others)
+        desk.model.found.keep_scanned((desk.cache().tip, *tips))
     return linked
 
 

@@ -104,17 +104,29 @@ def traveller(desk: Desk) -> Traveller:
 
 
 def _scanned(desk: Desk, out: Travelled) -> int:
-    """Look for links, where `decisions.scan` asks for that after a fetch; return how many were written into the log."""
+    """Look for links after a fetch, as `decisions.scan` says; return how many were written into the log.
+
+    Unset: where little came since the last scan, and not in CI, where a fetch writes nothing.
+    """
+    from gitmem.store import channel
     from gitmem.sync.remotes import Settings
 
-    if not Settings(desk.repository).is_set("decisions.scan") or desk.log().tip() is None:
+    settings = Settings(desk.repository)
+    wanted = settings.is_set("decisions.scan")
+    unset = not settings.get("decisions.scan") and channel.detect(desk.environ).channel != "ci"
+    if desk.log().tip() is None or not (wanted or unset):
         return 0
     from gitmem.cases import linking
 
     try:
-        linked = linking.link(desk, scan=True)
+        linked = linking.link(desk, scan=True) if wanted else linking.after_fetch(desk)
     except GitmemError as error:  # what came has come
         out.remarks.append(f"no links were looked for: {error.message}")
+        return 0
+    if linked is None:
+        out.remarks.append(
+            f"more than {linking.NEWS_MAX} commits came since links were looked for: `git decisions link --scan`"
+        )
         return 0
     out.linked = len(linked.links) + len(linked.found)
     return len(linked.links)

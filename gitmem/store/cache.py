@@ -23,7 +23,7 @@ import errno
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gitmem.core import dates, entities, marks
 from gitmem.core.events import Event
@@ -387,6 +387,25 @@ class Cache:
     def event(self, event_id: str) -> Event | None:
         row = self.db.execute("SELECT id, body, redacted FROM events WHERE id = ?", (event_id,)).fetchone()
         return event_of(*row) if row else None
+
+    def oldest(self) -> str:
+        """Return when the first event that is no import's was recorded, or ""."""
+        row = self.db.execute("SELECT recorded_at FROM events WHERE source IS NULL ORDER BY n LIMIT 1").fetchone()
+        return row[0] if row else ""
+
+    def is_whole(self) -> bool:
+        """Say whether all events of the log are here: none is quarantined, and none stands there twice."""
+        return self.db.execute("SELECT 1 FROM findings LIMIT 1").fetchone() is None
+
+    def rows_in(self, commits: Sequence[str] | None) -> Iterator[tuple[str, bytes, str, str]]:
+        """Yield (id, body, redacted, commit) of the events that first stand in some commits of the log; None: all."""
+        what = "SELECT id, body, redacted, log_oid FROM events"
+        if commits is None:
+            yield from self.db.execute(f"{what} ORDER BY n")
+            return
+        for at in range(0, len(commits), 500):
+            part = commits[at : at + 500]
+            yield from self.db.execute(f"{what} WHERE log_oid IN ({','.join('?' * len(part))}) ORDER BY n", part)
 
     def event_exists(self, event_id: str) -> bool:
         return self.db.execute("SELECT 1 FROM events WHERE id = ?", (event_id,)).fetchone() is not None

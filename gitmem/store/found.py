@@ -1,4 +1,5 @@
-"""What this clone found out about commits and keeps to itself: links that are another author's to write, and patch ids.
+"""What this clone found out about commits and keeps to itself: links that are another author's to write, patch ids,
+and up to where it looked.
 
 Twenty clones that fetch one squash merge must not write twenty links. So a scan appends those for its own author's
 events, and the others stand here until that author's clone has written them. No event's text is in it, the cache isn't
@@ -18,12 +19,13 @@ from gitmem.store.glance import parts, placeholders
 from gitmem.store.repository import Repository
 
 #: Raise it whenever a table, or what is put into one, changes: the file is then begun anew.
-SCHEMA = 1
+SCHEMA = 2
 _TABLES = """
 CREATE TABLE links(
   event TEXT, commit_oid TEXT, how TEXT, confidence TEXT, evidence TEXT, replaces TEXT,
   PRIMARY KEY(event, commit_oid, how)) WITHOUT ROWID;
 CREATE TABLE patches(oid TEXT PRIMARY KEY, patch TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE scanned(tip TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 
 
@@ -94,6 +96,14 @@ class Found:
 
     def keep_patches(self, patches: Iterable[tuple[str, str]]) -> None:
         self._write(("INSERT OR REPLACE INTO patches VALUES (?, ?)", patches))
+
+    def scanned(self) -> set[str]:
+        """Return the tips of the code and of the log that the last scan looked at."""
+        return {row[0] for row in self._rows("SELECT tip FROM scanned")}
+
+    def keep_scanned(self, tips: Iterable[str]) -> None:
+        rows = [(tip,) for tip in tips]
+        self._write(("DELETE FROM scanned", [()]), ("INSERT OR IGNORE INTO scanned VALUES (?)", rows))
 
     def _write(self, *orders: tuple[str, Iterable[tuple[object, ...]]]) -> None:
         """Do all or nothing; where the file can't be written, or another process keeps it, nothing and no error."""
@@ -169,7 +179,7 @@ class Found:
 
 def _begin(db: sqlite3.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
-    for table in ("links", "patches"):
+    for table in ("links", "patches", "scanned"):
         db.execute(f"DROP TABLE IF EXISTS {table}")
     for statement in _TABLES.split(";\n"):
         if statement.strip():

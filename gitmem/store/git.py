@@ -43,6 +43,9 @@ _SET = {
 #: Read what is there: not what grafts and replace refs show instead, nor what a partial clone could fetch
 #: (GIT_NO_LAZY_FETCH came with 2.45; an older git is left without a protocol to fetch by).
 RAW = {"GIT_GRAFT_FILE": os.devnull, "GIT_NO_REPLACE_OBJECTS": "1", "GIT_ALLOW_PROTOCOL": "none"}
+#: No hook of the user's runs for a ref of ours: neither from a folder nor, with git 2.55 and newer, from the
+#: configuration (2.54 has such hooks too, and no way to leave them out that needs no names).
+NO_HOOKS = ("-c", "core.hooksPath=" + os.devnull, "-c", "hook.reference-transaction.enabled=false")
 #: Before a `log` that shows trailers: what may stand for their colon is no matter of who reads them.
 TRAILERS = ("-c", "trailer.separators=:")
 #: Asks where HEAD is: its commit, tree, parents (^@ gives all, and none for a root commit), and the branch, or HEAD

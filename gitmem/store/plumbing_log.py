@@ -1,8 +1,9 @@
 """The log through git's own programs: right for every repository that git can open, and cheapest for one append.
 
 Reading is one pipeline, `rev-list --objects | cat-file --batch`, whose output is parsed as it comes;
-no memory is needed for the whole log. Everything is hashed on the way. Where an object is missing or
-bad the pipeline is given up and the rest is fetched object by object, so that each loss has a name.
+of a long log only the names of its commits are kept in memory. Everything is hashed on the way. Where
+an object is missing or bad the pipeline is given up and the rest is fetched object by object, so that
+each loss has a name.
 
 Writing is a pack built here, fed to `unpack-objects --strict` (few objects) or `index-pack --strict`
 (many), and then `update-ref` with the old value. The order is the promise: objects are on disk before
@@ -29,12 +30,11 @@ PACK_FROM = 100
 #: `core.commitGraph`: a stale or forged graph file must not say what a commit's parents are.
 #: The advice is what git says about every grafts file, the empty one that we name included.
 READING = ("-c", "core.commitGraph=false", "-c", "advice.graftFileDeprecated=false")
-#: Acknowledged means durable: git's default leaves out loose objects. No foreign hook runs on our ref.
+#: Acknowledged means durable: git's default leaves out loose objects.
 WRITING = (
+    *git.NO_HOOKS,
     "-c",
     "core.fsync=committed,loose-object,reference",
-    "-c",
-    "core.hooksPath=" + os.devnull,
     "-c",
     "core.filesRefLockTimeout=1000",
     "-c",
@@ -88,13 +88,13 @@ class PlumbingLog:
         try:
             while True:
                 reader.expects(tip, known)
-                done = 0
+                done: set[str] = set()
                 whole = True
                 for stored in _pipeline(self.repository, tip, known, reader):
-                    if stored is None:
+                    if stored is None or not _stands(stored, done, known, reader):
                         whole = False
                         break
-                    done += 1
+                    done.add(stored.oid)
                     yield stored
                 if whole:
                     return
@@ -106,17 +106,12 @@ class PlumbingLog:
         finally:
             reader.close()
 
-    def _walk_slowly(self, tip: str, known: tuple[str, ...], reader: Reader, done: int) -> Iterator[Stored]:
-        """The rest of a walk after the first `done` commits, one object at a time."""
+    def _walk_slowly(self, tip: str, known: tuple[str, ...], reader: Reader, done: set[str]) -> Iterator[Stored]:
+        """The rest of a walk that has given the commits `done`, one object at a time."""
         result = self.repository.try_git(*rev_list(tip, known), env=git.RAW)
-        if result.rc == 0:
-            order: Iterable[str] = result.out.decode().split()
-        elif done:
-            raise git.failed(("rev-list",), result.rc, result.err)
-        else:
-            order = _order_by_hand(tip, known, reader)
-        for at, oid in enumerate(order):
-            if at >= done:
+        order = result.out.decode().split() if result.rc == 0 else _order_by_hand(tip, known, reader)
+        for oid in order:
+            if oid not in done:
                 yield reader.stored(oid)
 
     def contains(self, descendant: str, ancestor: str) -> bool:
@@ -414,6 +409,17 @@ def _assembled(form: ObjectFormat, oid: str, commit: bytes, objects: dict[str, b
         if blob is not None:
             return Stored(oid, commit, tree, {tree[7:nul].decode("utf-8", "surrogateescape"): blob})
     return reader.assembled(oid, commit, objects)
+
+
+def _stands(stored: Stored, done: set[str], known: tuple[str, ...], reader: Reader) -> bool:
+    """Say whether the parents of a commit came before it, or are here below `known`.
+
+    Told to bear with missing objects, git from 2.44 on passes over a missing commit as well, without a word.
+    """
+    for parent in parents_of(stored.commit):
+        if parent not in done and parent not in known and not (known and reader.has(parent)):
+            return stored.oid in _first_words(reader.repository.common_dir + "/shallow")
+    return True
 
 
 # --- one object at a time ------------------------------------------------------------------------

@@ -66,7 +66,16 @@ def demanding(repository: Repository, digests: Collection[str]) -> set[str]:
     found = {here.digest: here} if here is not None else {}
     if not found.keys() >= set(digests):
         # Whatever is configured, the root's; and what a merge left out was there all the same.
-        words = ("log", "--all", "--full-history", "-m", "--root", "--no-follow", "--no-show-signature", "--format=")
+        words: tuple[str, ...] = (
+            "log",
+            "--all",
+            "--full-history",
+            "-m",
+            "--root",
+            "--no-follow",
+            "--no-show-signature",
+            "--format=",
+        )
         words += ("--raw", "--no-abbrev", "--no-renames", "--", FILE_NAME)
         lines = repository.git(*words, env=git.RAW, check=False).decode("utf-8", "replace").splitlines()
         for oid in dict.fromkeys(line.split()[3] for line in lines if line.startswith(":")):

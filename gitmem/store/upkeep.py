@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from gitmem.core.history import Checker, Entry, Finding
 from gitmem.errors import BrokenHistory, GitFailed, Incomplete, NoLog
 from gitmem.store.batch import facts_of
 from gitmem.store.cache import Cache, CacheDoubt
 from gitmem.store.collector import Seldom
-from gitmem.store.lock import Lock
+from gitmem.store.lock import Lock, leftovers
 from gitmem.store.log import Log
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.repository import Repository
@@ -24,6 +24,11 @@ from gitmem.store.repository import Repository
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.store.batch import Facts
+    from gitmem.store.plumbing_log import PlumbingLog
+
+
+#: What a cache is called while it is built; what a killed process left of one goes with the next, and with a redaction.
+BUILDING = "caching"
 
 
 class BroughtBack(Exception):
@@ -124,11 +129,7 @@ class Upkeep:
             lock.__exit__(None, None, None)
 
     def _build(self, log: Log, tip: str, seen: bytes | None, without: frozenset[str] = frozenset()) -> Cache:
-        path = f"{self.model.path}.{os.getpid()}"
-        for leftover in (path, path + "-journal"):
-            if os.path.exists(leftover):
-                os.unlink(leftover)
-        cache = Cache.building(path)
+        cache = self._begun()
         try:
             with Seldom():
                 findings = self._fill(cache, log, tip, without)
@@ -138,29 +139,81 @@ class Upkeep:
             cache.stamp(seen)
             cache.put_in_place(self.model.path)
         except BaseException:
-            cache.close()
-            if os.path.exists(path):
-                os.unlink(path)
+            _dropped(cache)
             raise
         opened = self.model.reopened()
         if opened is None:
             raise CacheDoubt("it went away as soon as it was built")
         return opened
 
-    def _fill(self, cache: Cache, log: Log, tip: str, without: frozenset[str]) -> list[Finding]:
-        """Read the whole log into an empty cache; return what checking noticed."""
+    def _begun(self) -> Cache:
+        repository = self.model.repository
+        path = f"{repository.local_dir}/{BUILDING}.{os.getpid()}"
+        for leftover in (*leftovers(repository, BUILDING), path, path + "-journal"):
+            if os.path.exists(leftover):
+                os.unlink(leftover)
+        return Cache.building(path)
+
+    def ahead_of(self, log: PlumbingLog, tip: str, see: Callable[[Facts], None]) -> tuple[Cache, list[Finding]]:
+        """Verify the log that ends in `tip` and is none of ours yet, and build the cache of it meanwhile.
+
+        Checking and caching a long log are the same reading of it. `see` is given the facts of each commit. The cache
+        is nobody's until `settle` puts it in its place, or `drop` throws it away; one of them must be called. Raises
+        BrokenHistory, Incomplete; sqlite3.OperationalError or OSError where no cache can be kept.
+        """
+        self.model.repository.make_local_dir()
+        cache = self._begun()
+        try:
+            with Seldom():
+                return cache, self._fill(cache, log, tip, frozenset(), see, log.repository)
+        except BaseException:
+            _dropped(cache)
+            raise
+
+    def settle(self, cache: Cache, findings: list[Finding]) -> None:
+        """Put a cache from `ahead_of` in its place, now that the log is ours. Best effort: any reader can build it."""
+        try:
+            with BuildLock(self.model.repository):
+                self.model.close()
+                cache.keep_findings(findings)
+                cache.stamp(None)
+                cache.put_in_place(self.model.path)
+        except (sqlite3.Error, OSError, GitFailed):
+            _dropped(cache)
+
+    def drop(self, cache: Cache) -> None:
+        _dropped(cache)
+
+    def _fill(
+        self,
+        cache: Cache,
+        log: Log,
+        tip: str,
+        without: frozenset[str],
+        see: Callable[[Facts], None] = lambda facts: None,
+        place: Repository | None = None,
+    ) -> list[Finding]:
+        """Read the whole log into an empty cache; return what checking noticed.
+
+        `see` is given the facts of each commit; `place` has the objects, where our repository doesn't have them yet.
+        """
         checker = Checker(self.model.repository.form)
 
         def facts() -> Iterator[Facts]:
             return map(facts_of, checked(log, tip, [], checker, without))
 
+        def seen(given: Iterable[Facts]) -> Iterator[Facts]:
+            for one in given:
+                see(one)
+                yield one
+
         from gitmem.store.ahead import Ahead, is_worthwhile
 
-        if not is_worthwhile(self.model.repository):
-            cache.apply(facts(), tip, fresh=True)
+        if not is_worthwhile(place or self.model.repository):
+            cache.apply(seen(facts()), tip, fresh=True)
             return checker.findings
         worker = Ahead(facts, lambda: [(f.rule, f.message, f.severity, f.commit, f.event) for f in checker.findings])
-        cache.apply(worker, tip, fresh=True, halves=True)
+        cache.apply(seen(worker), tip, fresh=True, halves=True)
         return [
             Finding(rule, what, severity=how, commit=oid, event=event) for rule, what, how, oid, event in worker.result
         ]
@@ -176,6 +229,13 @@ class Upkeep:
         cache.keep_findings(checker.findings)
         cache.db.execute("COMMIT")
         return self.model.use(cache)
+
+
+def _dropped(cache: Cache) -> None:
+    """Throw away a cache that was being built."""
+    cache.close()
+    if cache.path is not None and os.path.exists(cache.path):
+        os.unlink(cache.path)
 
 
 def absent(repository: Repository) -> NoLog:

@@ -64,6 +64,20 @@ class History:
         words = [*LOG, f"--max-count={most}", f"--max-age={max(0, since_s)}", "--branches", "--remotes"]
         return commits_of(self.repository.git(*words, *([head] if head else []), "--", env=git.RAW, check=False))
 
+    def tips(self) -> list[str]:
+        """Return where HEAD, the branches and what was fetched of pull requests stand."""
+        places = ("refs/heads", "refs/remotes", *(prefix for prefix, _ in PULLS))
+        out = self.repository.git("for-each-ref", "--format=%(objectname)", *places, env=git.RAW, check=False)
+        head = self.repository.git("rev-parse", "-q", "--verify", "HEAD^0", env=git.RAW, check=False)
+        return list(dict.fromkeys([*head.decode("ascii").split(), *out.decode("ascii").split()]))
+
+    def count(self, tips: Iterable[str], known: Iterable[str], since_s: int, most: int) -> int:
+        """Return how many commits, at most `most`, some tips reach and others don't, none older than `since_s`."""
+        words = ("rev-list", "--count", f"--max-count={most}", f"--max-age={max(0, since_s)}", "--ignore-missing")
+        lines = "".join(f"{oid}\n" for oid in (*tips, *("^" + oid for oid in known))).encode()
+        out = self.repository.git(*words, "--stdin", env=git.RAW, input=lines, check=False).strip()
+        return int(out) if out.isdigit() else 0
+
     def commits(self, oids: Iterable[str]) -> dict[str, Commit]:
         """Return those of some commits that are here."""
         here = self.here(oids)

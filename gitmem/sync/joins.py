@@ -6,6 +6,7 @@ is verified before it is joined; a structurally broken log never is.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 
 from gitmem.core import objects
@@ -13,10 +14,16 @@ from gitmem.core.events import Event
 from gitmem.core.history import Checker
 from gitmem.errors import BrokenHistory, NoLog
 from gitmem.store.cache import Cache
+from gitmem.store.components import event_of
 from gitmem.store.log import Log, Stored, TipMoved
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.upkeep import brought_back, refusal
 from gitmem.store.writing import Tries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.store.batch import Facts
+    from gitmem.store.plumbing_log import PlumbingLog
 
 #: How many events of what came are remembered; the rest is counted.
 FOUND_MAX = 1_000
@@ -76,19 +83,82 @@ def onto(
     other: str,
     tip: str | None,
     *,
-    reader: Log | None = None,
+    reader: PlumbingLog | None = None,
     keep: Callable[[Joined], None] = lambda joined: None,
     watch: Callable[[Cache | None, Stored], bool] = lambda cache, stored: False,
     dry_run: bool = False,
 ) -> Joined:
     """Try once to bring `other` into the log that ends in `tip`. Raises TipMoved, BrokenHistory, Incomplete.
 
-    reader   reads what `other` reaches, where that is not in our store yet
+    reader   reads what `other` reaches, where that is not in our store yet; if we have no log, the cache of it is built
+             while it is verified
     keep     takes it into our store, once it is verified and before the log moves
     watch    says of a commit that it can't simply be joined; raises Rewritten then
     """
+    if tip is None and reader is not None and not dry_run:
+        done = _first(model, log, other, reader, keep)
+        if done is not None:
+            return done
+    return _onto(model, log, other, tip, reader or log, keep, watch, dry_run=dry_run)
+
+
+def _first(
+    model: ReadModel, log: Log, other: str, reader: PlumbingLog, keep: Callable[[Joined], None]
+) -> Joined | None:
+    """Bring in a log where there is none yet, reading it once, to verify it and to cache it.
+
+    None: no cache can be kept here.
+    """
+    from gitmem.store.upkeep import Upkeep
+
+    done = Joined(other, "")
+    found: list[tuple[str, bytes, str]] = []
+    last = ""
+
+    def see(facts: Facts) -> None:
+        nonlocal last
+        last = facts[0]
+        done.commits += 1
+        done.events += len(facts[4])
+        for fact in facts[4]:
+            found.append((fact[0], fact[5], fact[3]))
+            link = fact[11]
+            if link is not None:
+                done.linked.add(link[0] or "")
+        if len(found) > 2 * FOUND_MAX:
+            del found[:-FOUND_MAX]
+
+    upkeep = Upkeep(model)
+    try:
+        cache, findings = upkeep.ahead_of(reader, other, see)
+    except (sqlite3.OperationalError, OSError):
+        return None
+    try:
+        check_end(other, last)
+        if brought_back(findings):
+            raise Rewritten
+        done.found = [event_of(*one) for one in found[-FOUND_MAX:]]
+        keep(done)
+        log.publish([], other, None, "join")
+    except BaseException:
+        upkeep.drop(cache)
+        raise
+    upkeep.settle(cache, findings)
+    return done
+
+
+def _onto(
+    model: ReadModel,
+    log: Log,
+    other: str,
+    tip: str | None,
+    reader: Log,
+    keep: Callable[[Joined], None],
+    watch: Callable[[Cache | None, Stored], bool],
+    *,
+    dry_run: bool,
+) -> Joined:
     form = model.repository.form
-    reader = reader or log
     done = Joined(tip or "", tip or "")
     if tip is not None and log.contains(tip, other):
         return done

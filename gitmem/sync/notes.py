@@ -43,8 +43,7 @@ PACK_FROM = 100
 
 _MESSAGE = "decisions by commit, derived from the decision log\n"
 _WRITING = (
-    "-c",
-    "core.hooksPath=" + os.devnull,
+    *git.NO_HOOKS,
     "-c",
     "core.logAllRefUpdates=false",
     "-c",

@@ -30,6 +30,7 @@ from gitmem.store.lock import is_running, leftovers
 from gitmem.store.log import tree_of
 from gitmem.store.plumbing_log import WRITING, chunks
 from gitmem.store.repository import LOG_REF, SEEN_REFS, Repository, unwritable
+from gitmem.store.upkeep import BUILDING
 from gitmem.sync import notes, quarantine
 
 #: What an import writes before it is git's: packs, `importing.<pid>.<number>` in the local directory.
@@ -49,6 +50,7 @@ PLACES: dict[str, dict[str, str]] = {
         "found.sqlite": "ids of events and commits, and what shows that they belong together: nothing of any text",
         "lock": "empty",
         "cache.lock": "empty",
+        BUILDING + ".*": "gone when a cache is built; what a killed process left goes",
         archive.LEFT + ".*": "gone when a file is attached; what a killed process left goes",
         PACKS + ".*": "gone when a log is imported; what a killed process left goes",
         "local.sqlite": "emptied, table by table",
@@ -266,7 +268,7 @@ def _let_go(repository: Repository, pending: Pending) -> None:
         repository.try_git(*WRITING, *words)  # 1 where the ref has no reflog
     _empty_local(repository)
     inbox.empty(repository)
-    for path in leftovers(repository, PACKS):
+    for path in (*leftovers(repository, PACKS), *leftovers(repository, BUILDING)):
         unlink(path)
     quarantine.sweep(repository)
     for place in _git_dirs(repository):

@@ -26,6 +26,7 @@ OTHER_REFS = ("refs/notes/decisions-log", "refs/heads/decisions")
 # Fetching and pushing is one ref, whatever else is configured: no tags, no submodules, no upkeep of ours to wait for,
 # and no hook of the user's, who did not push.
 _FETCH = (
+    *git.NO_HOOKS,
     *("-c", "fetch.writeCommitGraph=false", "-c", "fetch.bundleURI=", "fetch", "--dry-run", "--quiet", "--no-tags"),
     *("--no-prune", "--no-recurse-submodules", "--no-auto-gc", "--refmap=", "--no-filter"),
 )
@@ -150,7 +151,7 @@ class Remote:
 
     def _plain(self) -> tuple[str, ...]:
         # A mirror takes no refspec; this one push is none of a mirror's.
-        return ("-c", f"remote.{self.name}.mirror=false", "-c", "push.followTags=false")
+        return (*git.NO_HOOKS, "-c", f"remote.{self.name}.mirror=false", "-c", "push.followTags=false")
 
     def _git(self, words: tuple[str, ...], env: Mapping[str, str] | None = None) -> Result:
         repository = self.repository
@@ -303,6 +304,19 @@ def _verdict(out: bytes, ref: str) -> tuple[str, str] | None:
     return None
 
 
+def _between(name: str) -> str:
+    """Return the subsection of a setting: `remote.origin.url` -> `origin`."""
+    return name.split(".", 1)[1].rpartition(".")[0]
+
+
+def _matches(pattern: str, ref: str) -> bool:
+    """Say whether one side of a refspec means `ref`."""
+    before, star, after = pattern.partition("*")
+    if not star:
+        return pattern == ref
+    return len(ref) >= len(before) + len(after) and ref.startswith(before) and ref.endswith(after)
+
+
 # --- which one ---------------------------------------------------------------------------------
 
 
@@ -311,15 +325,20 @@ class Settings:
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
-        wanted = r"^(remote\..*\.(url|pushurl|vcs)|branch\..*\.remote|decisions\..*)$"
+        wanted = r"^(remote\..*\.(url|pushurl|vcs|fetch|mirror)|branch\..*\.remote|decisions\..*)$"
         out = repository.git("config", "-z", "--get-regexp", wanted, check=False).decode("utf-8", "surrogateescape")
         self._values: dict[str, str] = {}
+        self._fetches: dict[str, list[str]] = {}
         for item in out.split("\0"):
             name, _, value = item.partition("\n")
             if name:
                 self._values[name] = value
-        found = (name.split(".", 1)[1].rpartition(".")[0] for name in self._values if name.startswith("remote."))
-        self.names: list[str] = list(dict.fromkeys(found))
+            if name.startswith("remote.") and name.endswith(".fetch"):
+                self._fetches.setdefault(_between(name), []).append(value)
+        places = (
+            name for name in self._values if name.startswith("remote.") and not name.endswith((".fetch", ".mirror"))
+        )
+        self.names: list[str] = list(dict.fromkeys(map(_between, places)))
 
     def get(self, name: str) -> str:
         """Return the value of `name`, a key in lower case but for what a subsection spells."""
@@ -327,6 +346,20 @@ class Settings:
 
     def is_set(self, name: str) -> bool:
         return self.get(name).lower() in ("true", "yes", "on", "1")
+
+    def replacing(self, name: str) -> list[str]:
+        """Return the settings by which plain git moves our log to that of a remote, or the other way, whatever is lost.
+
+        A mirror has such: `git clone --mirror` fetches all refs into the place of ours, and pushes all likewise.
+        """
+        found = []
+        spared = any(one.startswith("^") and _matches(one[1:], LOG_REF) for one in self._fetches.get(name, ()))
+        for one in self._fetches.get(name, ()):
+            if not spared and not one.startswith("^") and _matches(one.rpartition(":")[2], LOG_REF):
+                found.append(f"remote.{name}.fetch = {one}")
+        if self.is_set(f"remote.{name}.mirror"):
+            found.append(f"remote.{name}.mirror = true")
+        return found
 
     def default(self) -> str:
         """Return the remote that git would take here: the branch's, then origin, then the only one; "" for none."""

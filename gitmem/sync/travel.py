@@ -11,14 +11,17 @@ it stops everything here, with what differs, and nothing is changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from gitmem.core import ids, rewriting, secrets
 from gitmem.core.events import Event
+from gitmem.core.objects import EVENT_SUFFIX, TOMBSTONE_SUFFIX
 from gitmem.errors import BrokenHistory, GitFailed, Incomplete, LogBusy, NoLog, Refused, RemoteRewound
 from gitmem.store import git
+from gitmem.store.components import event_of
 from gitmem.store.lock import Lock
-from gitmem.store.log import Log, Stored, TipMoved
+from gitmem.store.log import Log, TipMoved
+from gitmem.store.plumbing_log import READING
 from gitmem.store.readmodel import ReadModel
 from gitmem.store.repository import SEEN_REFS, Repository
 from gitmem.store.writing import TRIES_MAX, pause
@@ -297,20 +300,44 @@ class Traveller:
     def _leaving(self, tip: str, here: str, done: Synced) -> int:
         """Find the events that the remote has not. Raises Refused where one of them holds a secret."""
         known = done.common or ([here] if here else [])
-        pushed = set(self._seen_anywhere()) - {here}
+        pushed = [oid for oid in dict.fromkeys(self._seen_anywhere()) if oid != here]
         done.went, done.went_found = 0, []
-        walk: Iterable[Stored] = self.log.walk(tip, known)
-        fresh = {stored.oid for stored in self.log.walk(tip, [*known, *pushed])} if pushed else None
-        for stored in walk:
-            for event in rewriting.readable(stored.files):
-                if event.id in done.there:
-                    continue
-                if not event.redacted and (fresh is None or stored.oid in fresh):
-                    self._check(event)
-                done.went += 1
-                done.went_found.append(event)
-        del done.went_found[: -joins.FOUND_MAX]
+        last: list[tuple[str, bytes, str]] = []  # the newest of them
+        for event_id, body, redacted, is_new in self._above(tip, known, pushed):
+            if event_id in done.there:
+                continue
+            if is_new and not redacted:
+                self._check(event_of(event_id, body, redacted))
+            done.went += 1
+            last.append((event_id, body, redacted))
+            if len(last) > 2 * joins.FOUND_MAX:
+                del last[: -joins.FOUND_MAX]
+        done.went_found = [event_of(*one) for one in last[-joins.FOUND_MAX :]]
         return done.went
+
+    def _above(self, tip: str, known: list[str], pushed: list[str]) -> Iterator[tuple[str, bytes, str, bool]]:
+        """Yield (id, bytes, redacted, is it new) of the events of `tip` that `known` has not; new: nor has `pushed`.
+
+        The cache has them at hand, where it has all of them. An event that can't be read as one, or that came back
+        after it was redacted, is not in it and goes along with a push all the same: then git is asked.
+        """
+        new = set(self._commits(tip, [*known, *pushed])) if pushed else None
+        cache = self.model.current()
+        if cache.tip == tip and cache.is_whole():
+            for event_id, body, redacted, oid in cache.rows_in(self._commits(tip, known) if known else None):
+                yield event_id, body, redacted, new is None or oid in new
+            return
+        for stored in self.log.walk(tip, known):
+            for event in rewriting.readable(stored.files):
+                suffix = TOMBSTONE_SUFFIX if event.redacted else EVENT_SUFFIX
+                body = stored.files[event.id + suffix] or b""
+                yield event.id, body, event.redacted, new is None or stored.oid in new
+
+    def _commits(self, tip: str, known: list[str]) -> list[str]:
+        """Return the commits of `tip` that none of `known` reaches, parents first."""
+        words = (*READING, "rev-list", "--topo-order", "--reverse", "--ignore-missing", "--stdin")
+        lines = "".join(f"{oid}\n" for oid in (tip, *("^" + oid for oid in known))).encode()
+        return self.repository.git(*words, input=lines, env=git.RAW).decode("ascii").split()
 
     def _seen_anywhere(self) -> list[str]:
         listed = self.repository.git("for-each-ref", "--format=%(objectname)", SEEN_REFS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -63,8 +64,33 @@ def test_no_log_and_one_that_a_remote_has(make_repo, cli, git, tmp_path):
     assert [state for state, *_ in found(cli, clone, "log")] == ["ok"]
 
 
-def test_hooks_that_are_not_set_up(repo, cli):
-    (repo / ".git/hooks/post-commit").unlink()
+def test_a_mirror_whose_plain_fetch_would_take_the_log_away(repo, cli, git, tmp_path):
+    hub, mirror = tmp_path / "hub.git", tmp_path / "mirror.git"
+    git("init", "-q", "--bare", str(hub), cwd=tmp_path)
+    git("remote", "add", "origin", str(hub), cwd=repo)
+    git("push", "-q", "origin", "HEAD", cwd=repo)
+    cli("record", "users.email", "add", "-r", "Login.", cwd=repo)
+    assert cli("sync", cwd=repo).code == 0
+    git("clone", "-q", "--mirror", str(hub), str(mirror), cwd=tmp_path)
+    cli("record", "users.name", "add", "-r", "Greeting.", cwd=mirror)
+    mine = git("rev-parse", "refs/decisions/log", cwd=mirror)
+    states = {says: remedy for state, says, remedy in found(cli, mirror, "remotes") if state == "warning"}
+    ((says, remedy),) = [one for one in states.items() if "plain `git fetch`" in one[0]]
+    assert "remote.origin.fetch = +refs/*:refs/*" in says and "remote.origin.mirror = true" in says
+    git("fetch", "-q", cwd=mirror)
+    assert git("rev-parse", "refs/decisions/log", cwd=mirror) != mine, "and it is so"
+    git("update-ref", "refs/decisions/log", mine, cwd=mirror)
+    for command in remedy.partition("or: ")[2].split(" and "):
+        subprocess.run(command, shell=True, cwd=mirror, check=True)
+    git("fetch", "-q", "--prune", cwd=mirror)
+    assert git("rev-parse", "refs/decisions/log", cwd=mirror) == mine
+    for place in (mirror, repo):
+        assert not [says for _, says, _ in found(cli, place, "remotes") if "plain `git fetch`" in says]
+
+
+def test_hooks_that_are_not_set_up(repo, cli, git):
+    (repo / ".git/hooks/post-commit").unlink(missing_ok=True)
+    git("config", "--unset", "hook.gitmem-post-commit.event", cwd=repo, check=False)  # where git keeps them (2.54)
     ((state, says, remedy),) = found(cli, repo, "git hooks")
     assert (state, remedy) == ("warning", "git decisions init") and "post-commit" in says
     cli("init", cwd=repo)

@@ -42,6 +42,8 @@ def test_two_clones_that_join_each_other_end_with_one_tip(make_repo, cli, git, t
     monkeypatch.setenv("GIT_AUTHOR_NAME", "Somebody Else")
     monkeypatch.setenv("GIT_COMMITTER_EMAIL", "other@example.org")
     monkeypatch.setenv("TZ", "Asia/Kathmandu")
+    for name in ("LC_ALL", "LANG", "LANGUAGE"):
+        monkeypatch.setenv(name, "tr_TR.UTF-8")
     git("config", "commit.gpgsign", "true", cwd=two)
     git("config", "i18n.commitEncoding", "ISO-8859-1", cwd=two)
     assert join(two, tip_one) == first

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import NO_HOOKS
 
 GRACE = {"GIT_AUTHOR_NAME": "Grace Hopper", "GIT_AUTHOR_EMAIL": "grace@example.org"}
 FORGE = {
@@ -161,7 +162,7 @@ def test_several_cherry_picks_at_once(world):
 def test_cherry_pick_without_hooks_is_found_by_its_patch_id(world):
     world.run("checkout", "--quiet", "-b", "release", "main")
     world.commit("more", "m\n", "more")
-    world.run("-c", "core.hooksPath=/dev/null", "cherry-pick", world.second)
+    world.run(*NO_HOOKS, "cherry-pick", world.second)
     assert world.commits(world.two) == [world.second]
     found = world.scan()["links"]
     assert [(link["events"], link["commit"], link["how"]) for link in found] == [
@@ -180,13 +181,13 @@ def test_the_same_change_by_somebody_else_is_no_pick(world):
     # The very same work, picked: that one is found.
     world.run("checkout", "--quiet", "-b", "release2", "main")
     world.commit("more", "m\n", "more")
-    world.run("-c", "core.hooksPath=/dev/null", "cherry-pick", world.second)
+    world.run(*NO_HOOKS, "cherry-pick", world.second)
     assert [link["commit"] for link in world.scan()["links"]] == [world.oid()]
 
 
 def test_landing_again_on_the_same_branch_is_no_pick(world):
     world.run("revert", "--no-edit", world.second)
-    world.run("-c", "core.hooksPath=/dev/null", "cherry-pick", world.second)
+    world.run(*NO_HOOKS, "cherry-pick", world.second)
     assert world.oid() not in world.commits(world.two)
     world.scan()
     assert world.commits(world.two) == [world.second]
@@ -245,7 +246,7 @@ def test_what_was_reverted_and_picked_once_more_or_recorded_as_reverted_is_no_ne
 
 
 def test_a_revert_without_hooks_is_found_by_a_scan(world):
-    world.run("-c", "core.hooksPath=/dev/null", "revert", "--no-edit", world.second)
+    world.run(*NO_HOOKS, "revert", "--no-edit", world.second)
     assert world.show(world.two)["links"][0]["reverted_by"] is None
     assert [link["how"] for link in world.scan()["links"]] == ["revert"]
     assert world.show(world.two)["links"][0]["reverted_by"] == world.oid()
@@ -571,13 +572,12 @@ def test_filter_repos_own_map_is_believed(world):
 
 def test_no_hooks_at_all_and_one_scan_finds_amend_rebase_fixup_and_pick(world):
     """What a program that runs no hooks did is found afterwards, each at its place."""
-    off = ("-c", "core.hooksPath=/dev/null")
     world.run("checkout", "--quiet", "main")
     world.commit("more", "m\n", "more")
-    world.run(*off, "rebase", "--quiet", "main", "topic")
+    world.run(*NO_HOOKS, "rebase", "--quiet", "main", "topic")
     rebased = (world.oid("HEAD~1"), world.oid())
     world.run("checkout", "--quiet", "-b", "release", "main~1")
-    world.run(*off, "cherry-pick", "-x", world.second)
+    world.run(*NO_HOOKS, "cherry-pick", "-x", world.second)
     world.scan()
     assert world.commits(world.one) == [world.first, rebased[0]]
     assert sorted(world.commits(world.two)) == sorted([world.second, rebased[1], world.oid()])

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import NO_HOOKS
 
 from gitmem.store import installation as install
 from gitmem.store.installation import Program
@@ -90,8 +91,8 @@ def test_a_scan_reads_trailers_anywhere_in_a_message_and_believes_no_unknown_id(
     change(git, repo, "one")
     named, unknown = f"Decision-Id: {event[:16]}", f"Decision-Id: {'0' * 16}"
     body = f"* one\n\n    {named}\n\n* two\n\n{unknown}\n\nas {named} says"
-    git("-c", "core.hooksPath=/dev/null", "commit", "--quiet", "-m", f"squash (#12)\n\n{body}", cwd=repo)
-    git("-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--allow-empty", "-m", f"{event}", cwd=repo)
+    git(*NO_HOOKS, "commit", "--quiet", "-m", f"squash (#12)\n\n{body}", cwd=repo)
+    git(*NO_HOOKS, "commit", "--quiet", "--allow-empty", "-m", f"{event}", cwd=repo)
     git("checkout", "--quiet", "--detach", cwd=repo)
     links = cli("link", "--scan", "--json", cwd=repo).json["links"]
     squash = git("rev-parse", "HEAD~1", cwd=repo)

@@ -65,6 +65,8 @@ def test_nothing_of_the_users_is_touched_and_no_hook_of_theirs_runs(shared, hub,
         hook = one / ".git/hooks" / name
         hook.write_text(f"#!/bin/sh\ntouch '{one}/ran-{name}'\nexit 1\n")
         hook.chmod(0o755)
+    git("config", "hook.theirs.event", "reference-transaction", cwd=one)  # an older git knows no such hooks
+    git("config", "hook.theirs.command", f"touch '{one}/ran-configured'; false", cwd=one)
     git("config", "remote.origin.push", "refs/heads/main:refs/heads/elsewhere", cwd=one)
     git("config", "fetch.prune", "true", cwd=one)
     git("config", "push.followTags", "true", cwd=one)
@@ -101,6 +103,20 @@ def test_plain_git_behaves_as_without_gitmem(shared, hub, cli, git, tmp_path):
     for repo in (one, two):
         is_sound(git, cli, repo)
         assert [event["id"] for event in said(cli, repo, "log")["events"]] == ids[::-1]
+
+
+def test_a_thousand_events_go_in_one_push(clones, hub, cli, git):
+    one, two = clones
+    memory = Memory.open(str(one))
+    fields = {"change_type": "add", "reasoning": "One of many."}
+    drafts = [Draft("change", {"entity_path": f"t.c{n}", "source": f"many:{n}", **fields}) for n in range(1000)]
+    memory.append_history(drafts, channel="import")
+    memory.close()
+    dry = said(cli, one, "push", "--dry-run")
+    assert dry["sent"] == 1000 and tip(git, hub) == ""
+    assert said(cli, one, "push")["sent"] == 1000 and tip(git, hub) == tip(git, one)
+    assert said(cli, two, "fetch")["received"] == 1000
+    is_sound(git, cli, two)
 
 
 def test_several_remotes_are_kept_apart_and_the_default_is_gits(shared, make_repo, cli, git):
@@ -152,18 +168,29 @@ def test_neither_side_has_a_log(clones, cli, git):
 # --- what is not taken ------------------------------------------------------------------------
 
 
-def test_a_broken_log_is_not_taken_and_nothing_of_it_is_kept(shared, hub, cli, git):
+def test_a_broken_log_is_not_taken_and_nothing_of_it_is_kept(shared, hub, cli, git, tmp_path):
     _one, two, _ids = shared
+    whole = tip(git, hub)
     foreign = git("commit-tree", git("mktree", cwd=hub, input=""), "-p", tip(git, hub), "-m", "hello", cwd=hub)
     git("update-ref", REF, foreign, cwd=hub)
     record(cli, two, "record", "a.b", "add", "-r", "Mine.")
-    before = state_of(git, two)
-    for command in ("fetch", "push", "sync"):
-        error = said(cli, two, command, code=21)
-        assert foreign[:12] in error["message"]
-    assert state_of(git, two) == before and tip(git, hub) == foreign
-    assert foreign not in objects_of(git, two)
-    assert not (two / ".git/gitmem/incoming").exists()
+    git("clone", "--quiet", "--no-local", hub, "three", cwd=tmp_path)
+    for repo, log in ((two, True), (tmp_path / "three", False)):
+        before = state_of(git, repo)
+        for command in ("fetch", "push", "sync"):
+            error = said(cli, repo, command, code=21)
+            assert foreign[:12] in error["message"]
+        assert state_of(git, repo) == before and tip(git, hub) == foreign
+        assert foreign not in objects_of(git, repo)
+        left = {path.name for path in (repo / ".git/gitmem").iterdir() if path.name.startswith(("incoming", "cach"))}
+        assert left == ({"cache.sqlite", "cache.lock"} if log else set())
+    # Mended, it comes to both alike, and the one that had none needs no second look at what it has just read.
+    git("update-ref", REF, whole, cwd=hub)
+    three = tmp_path / "three"
+    assert said(cli, three, "fetch")["received"] == 3
+    assert cli("verify", "--full", cwd=three).code == 0
+    cached = said(cli, three, "log")["events"]
+    assert cli("rebuild", cwd=three).code == 0 and said(cli, three, "log")["events"] == cached
 
 
 @pytest.mark.parametrize("kind", ["tag", "blob"])
@@ -513,8 +540,10 @@ def test_what_a_killed_fetch_left_is_removed_by_the_next_and_by_a_redaction(leak
     (left / "x").write_text(SECRET)
     alive = one / f".git/gitmem/incoming/{os.getpid()}-00000000"
     alive.mkdir()
+    built = one / ".git/gitmem/caching.999999999"  # of a first fetch, or of any process that built a cache
+    built.write_text(SECRET)
     redact(cli, one, bad)
-    assert not left.exists() and alive.exists()
+    assert not left.exists() and not built.exists() and alive.exists()
     left.mkdir()
     record(cli, two, "record", "a.b", "add", "-r", "Mine.")
     said(cli, two, "push")
@@ -565,7 +594,7 @@ def test_in_a_hook_that_git_started_it_is_the_same_repository(shared, hub, cli, 
 
     env = {"GITMEM": str(SCRIPTS / "git-decisions"), "OUT": str(out), "GIT_DIR": str(one / ".git")}
     git("--work-tree", one, "commit", "--quiet", "--allow-empty", "-m", "x", cwd=one, env=env)
-    assert '"sent": 1' in out.read_text() and tip(git, hub) == tip(git, one)
+    assert '"sent": 2' in out.read_text() and tip(git, hub) == tip(git, one)  # and the link to that commit
 
 
 def test_a_bare_clone_with_worktrees_is_one_repository(shared, hub, cli, git, tmp_path):
@@ -586,7 +615,8 @@ def test_a_sparse_checkout_with_a_sparse_index_makes_no_difference(shared, hub, 
     git("commit", "--quiet", "-m", "Deep", cwd=one)
     git("sparse-checkout", "set", "--cone", "--sparse-index", "none", cwd=one)
     record(cli, one, "record", "a.b", "add", "-r", "Mine.")
-    assert said(cli, one, "sync")["sent"] == 1 and tip(git, hub) == tip(git, one)
+    answer = said(cli, one, "sync")
+    assert (answer["sent"], answer["linked"]) == (2, 1) and tip(git, hub) == tip(git, one)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository to somebody else")
@@ -680,7 +710,9 @@ def test_signatures_and_an_accepted_file_travel_and_both_clones_say_the_same(sha
 # --- links, with a fetch ------------------------------------------------------------------------
 
 
-def test_a_sync_looks_for_links_where_that_is_asked_for_and_sends_them_along(shared, hub, cli, git):
+@pytest.fixture
+def squashed(shared, git, cli):
+    """A decision whose branch was squashed by a forge: (one, its event, the squash merge), which `one` has fetched."""
     one, two, _ = shared
     git("checkout", "--quiet", "-b", "topic", cwd=one)
     event = record(cli, one, "record", "src.topic", "add", "-r", "For the topic.")
@@ -690,20 +722,52 @@ def test_a_sync_looks_for_links_where_that_is_asked_for_and_sends_them_along(sha
         git("commit", "--quiet", "-m", f"part {n}", cwd=one)
     assert cli("link", cwd=one).code == 0
     git("push", "--quiet", "origin", "topic", cwd=one)
-    assert said(cli, one, "sync")["linked"] is None
+    assert said(cli, one, "sync")["linked"] == 0
     git("fetch", "--quiet", cwd=two)  # what a forge does
     git("merge", "--quiet", "--squash", "origin/topic", cwd=two)
     git("commit", "--quiet", "-m", "All of it (#7)", cwd=two)
-    squash = git("rev-parse", "HEAD", cwd=two)
     git("push", "--quiet", "origin", "HEAD:main", cwd=two)
     git("fetch", "--quiet", cwd=one)
-    assert said(cli, one, "fetch")["linked"] is None  # not asked for
-    git("config", "decisions.scan", "true", cwd=one)
+    return one, event, git("rev-parse", "HEAD", cwd=two)
+
+
+def test_a_sync_looks_for_links_among_what_came_and_sends_them_along(squashed, shared, hub, cli, git):
+    one, event, squash = squashed
+    two = shared[1]
     before = tip(git, one)
     assert said(cli, one, "sync", "--dry-run")["linked"] is None and tip(git, one) == before
     done = said(cli, one, "sync")
     assert (done["linked"], done["sent"]) == (1, 1) and tip(git, one) == tip(git, hub) == done["tip"] != before
     assert said(cli, one, "sync")["linked"] == 0 and tip(git, one) == done["tip"]
-    assert said(cli, two, "fetch")["linked"] is None
+    said(cli, two, "fetch")
     for repo in (one, two):
         assert squash in said(cli, repo, "show", event)["event"]["commits"]
+
+
+@pytest.mark.parametrize("why", ["switched off", "in CI", "too much came", "by an automatic sync"])
+def test_nobody_is_kept_waiting_by_a_scan_that_was_not_asked_for(squashed, cli, git, why):
+    one, event, squash = squashed
+    before, env, remarks = tip(git, one), {}, []
+    if why == "switched off":
+        git("config", "decisions.scan", "false", cwd=one)
+    elif why == "in CI":
+        env = {"CI": "true"}
+    elif why == "too much came":
+        tree, head = git("rev-parse", "HEAD^{tree}", cwd=one), git("rev-parse", "HEAD", cwd=one)
+        lines = [f"commit refs/heads/busy\ncommitter A <a@example.org> {2_000_000_000 + n} +0000\ndata 1\nx"
+                 + (f"\nfrom {head}" if n == 0 else "") for n in range(501)]  # fmt: skip
+        git("fast-import", "--quiet", cwd=one, input="\n".join(lines) + "\n")
+        assert git("rev-parse", "busy^{tree}", cwd=one) == tree
+        remarks = ["more than 500 commits came since links were looked for: `git decisions link --scan`"]
+    if why == "by an automatic sync":
+        git("config", "decisions.autoSync", "true", cwd=one)
+        assert cli("init", "--auto-sync", cwd=one).code == 0
+        git("push", "--quiet", "origin", "HEAD:refs/heads/elsewhere", cwd=one)
+    else:
+        answer = said(cli, one, "fetch", env=env)
+        assert answer["linked"] is None and answer["held"] == remarks
+    assert tip(git, one) == before and squash not in said(cli, one, "show", event)["event"]["commits"]
+    # What was left is found by the next one that may, or is asked to.
+    git("config", "decisions.scan", "true", cwd=one)
+    assert said(cli, one, "fetch")["linked"] == 1
+    assert squash in said(cli, one, "show", event)["event"]["commits"]
