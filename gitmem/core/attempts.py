@@ -1,8 +1,8 @@
 """Attempts and their outcomes: what was tried on an entity, what became of it, and how sure that is.
 
-`prior` answers with these. An opening event is an attempt; what closed it is its outcome. A rejection or
-removal that closed no recorded attempt is told on its own, so that nothing that was decided is invisible to
-the question that was meant to find it.
+`prior` answers with these. An opening event is an attempt; what closed it is its outcome. So is another type that was
+given and then taken back. A rejection or removal that closed no recorded attempt is told on its own, so that nothing
+that was decided is invisible to the question that was meant to find it.
 """
 
 from __future__ import annotations
@@ -95,10 +95,19 @@ def of(
         ending = ends.first_after(opening)
         if ending is not None:
             ended.add(ending.id)
-            near = objects.seconds(_moment(ending)) - objects.seconds(_moment(opening)) <= window_s
-            found.append(Attempt(opening, ending, [], REMOVED, "proximity_high" if near else "proximity_low"))
+            found.append(_ended(opening, ending, window_s))
         else:
             found.append(Attempt(opening, None, [], OPEN, "open"))
+    # Another type is no opening, and no verdict hangs on it; what was taken back after it is its outcome all the same.
+    ends = _Endings(sorted((*closings, *endings), key=_moment))
+    for retype in (event for event in changes if event.change_type == "retype"):
+        end = ends.first_after(retype, loosely=not retype.approach)
+        if end is not None and CHANGE_TYPES.get(end.change_type) == CLOSING:
+            closed.add(end.id)
+            found.append(_closed(judgement, retype, end))
+        elif end is not None:
+            ended.add(end.id)
+            found.append(_ended(retype, end, window_s))
     for closing in closings:
         if closing.id not in closed:
             found.append(_closed(judgement, None, closing))
@@ -140,6 +149,11 @@ def _closed(judgement: Judgement, opening: Event | None, closing: Event) -> Atte
     return Attempt(opening, closing, lifted, REOPENED if lifted else outcome, "exact")
 
 
+def _ended(opening: Event, ending: Event, window_s: int) -> Attempt:
+    near = objects.seconds(_moment(ending)) - objects.seconds(_moment(opening)) <= window_s
+    return Attempt(opening, ending, [], REMOVED, "proximity_high" if near else "proximity_low")
+
+
 def _acts(judgement: Judgement, event: Event) -> bool:
     return not event.newer and judgement.trust(event.id) != "retracted" and judgement.effect(event.id)[0] != "void"
 
@@ -160,7 +174,8 @@ class _Endings:
         for ending in endings:
             self._by_name.setdefault((ending.scope, entity_key(ending.entity_path)), []).append(ending)
 
-    def first_after(self, opening: Event) -> Event | None:
+    def first_after(self, opening: Event, *, loosely: bool = False) -> Event | None:
+        """Return the first that ends an attempt's approach; `loosely` of any approach."""
         candidates = self._by_name.get((opening.scope, entity_key(opening.entity_path)), [])
         low, high = 0, len(candidates)
         moment = _moment(opening)
@@ -172,7 +187,7 @@ class _Endings:
                 high = middle
         own = total_key(opening.approach)
         for ending in candidates[low:]:
-            if not ending.approach or total_key(ending.approach) == own:
+            if loosely or not ending.approach or total_key(ending.approach) == own:
                 return ending
         return None
 

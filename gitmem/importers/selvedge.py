@@ -53,8 +53,8 @@ def read(path: str, pen: Pen) -> Iterator[Draft]:
             if (row["entity_path"], row["reasoning"]) in renames:
                 tally.saw("old halves of renames")
                 continue
-            tally.skip("renames that don't say to what", row["id"])
-            continue
+            tally.skip("renames that don't say to what, taken as changes", row["id"], kept=True)
+            row["change_type"] = "modify"
         if row["change_type"] not in vocabulary.CHANGE_TYPES:
             tally.skip(f"events of a kind that is none here ({row['change_type'][:40]})", row["id"])
             continue
