@@ -17,15 +17,16 @@ import os
 import pty
 import re
 import selectors
+import shutil
 import signal
 import struct
 import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import hypothesis
 import pytest
@@ -108,13 +109,24 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session")
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A new folder for each test. `mktemp` looks through all that it made before, which is 8 ms after 3,000 tests."""
+    place = tmp_path_factory.mktemp("surroundings")
+    return (place / str(number) for number in itertools.count(1))
+
+
 @pytest.fixture(autouse=True)
-def hermetic_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+def hermetic_environment(
+    surroundings: Iterator[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
     """Each test: a new HOME, the environment above, and a working directory outside every repository."""
     before, cwd = dict(os.environ), os.getcwd()
-    home = tmp_path_factory.mktemp("home")
+    place = next(surroundings)
+    home, nowhere = place / "home", place / "nowhere"
+    for folder in (place, home, nowhere):
+        folder.mkdir(mode=0o700)
     environment = hermetic(home, before) | {"GIT_CEILING_DIRECTORIES": str(tmp_path_factory.getbasetemp())}
-    nowhere = tmp_path_factory.mktemp("nowhere")
     _become(environment)
     os.chdir(nowhere)
     try:
@@ -249,6 +261,64 @@ def make_repo(tmp_path: Path, git: Git) -> MakeRepo:
 def repo(make_repo: MakeRepo) -> Path:
     """A plain repository."""
     return make_repo()
+
+
+T = TypeVar("T")
+
+
+class Once(Protocol):
+    def __call__(self, name: str, make: Callable[[], T]) -> T: ...
+
+
+#: What was made in this process: name -> (a copy of the folder, where it stood, what was returned).
+_kept: dict[str, tuple[Path, Path, Any]] = {}
+
+
+@pytest.fixture
+def once(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, git: Git) -> Once:
+    """Makes repositories once for all tests that begin with them: `once("a log", make)` is what `make()` returns.
+
+    The first test that asks runs `make`, on its still empty `tmp_path` (or on top of what was made once for it);
+    each later one gets a copy of that folder in its own, with the remotes of the copies, and the same answer with its
+    own paths. Name the repositories: `make_repo` gives out its numbers anew in each test.
+    """
+    known: set[Path] = set()
+
+    def run(name: str, make: Callable[[], T]) -> T:
+        assert set(tmp_path.iterdir()) <= known, "what is made once is made first"
+        made = begun(name, make)
+        known.update(tmp_path.iterdir())
+        return made
+
+    def begun(name: str, make: Callable[[], T]) -> T:
+        if name not in _kept:
+            made = make()
+            place = tmp_path_factory.mktemp("kept") / "folder"
+            shutil.copytree(tmp_path, place, symlinks=True)
+            _kept[name] = place, tmp_path, made
+            return made
+        place, old, made = _kept[name]
+        for path in known:
+            shutil.rmtree(path)
+        shutil.copytree(place, tmp_path, symlinks=True, dirs_exist_ok=True)
+        for config in tmp_path.rglob("config"):
+            text = config.read_text("utf-8")
+            if str(old) in text:
+                config.write_text(text.replace(str(old), str(tmp_path)), "utf-8")
+        for index in tmp_path.glob("*/.git/index"):
+            git("update-index", "-q", "--refresh", cwd=index.parent.parent)  # it knows files by inode
+        moved: T = _moved(made, old, tmp_path)
+        return moved
+
+    return run
+
+
+def _moved(made: Any, old: Path, new: Path) -> Any:
+    if isinstance(made, Path):
+        return new / made.relative_to(old) if made.is_relative_to(old) else made
+    if isinstance(made, dict):
+        return {name: _moved(one, old, new) for name, one in made.items()}
+    return type(made)(_moved(one, old, new) for one in made) if isinstance(made, (tuple, list)) else made
 
 
 # --- the command line -------------------------------------------------------------------------

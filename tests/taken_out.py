@@ -64,9 +64,12 @@ def record(cli, repo: Path, *args: str, tty: bool = True) -> str:
 
 
 @pytest.fixture(name="log")
-def log_with_a_secret(make_repo, cli):
+def log_with_a_secret(once, make_repo, cli):
     """A log with events before and after the one whose reason holds what must not stay; returns (repo, its id)."""
-    repo = make_repo()
+    return once("a log with a secret", lambda: _log_with_a_secret(make_repo(name="log"), cli))
+
+
+def _log_with_a_secret(repo: Path, cli) -> tuple[Path, str]:
     assert cli("init", cwd=repo).code == 0
     record(cli, repo, "record", "users.email", "add", "-r", "Login needs an address.")
     record(cli, repo, "record", "users.card", "add", "--approach", "keep it here", "-r", "The first try.")

@@ -34,29 +34,43 @@ def state_of(git, repo: Path) -> tuple[str, set[str], str, list[str]]:
     return git("for-each-ref", cwd=repo), objects_of(git, repo), (top / "config").read_text(), loose
 
 
+@pytest.fixture
+def hub_and_clones(request, once, make_repo, git, cli, tmp_path) -> tuple[Path, list[str]]:
+    """A bare repository; where the test asks for them, two clones of it, and what these share. Made once for each."""
+    asked = request.fixturenames
+
+    def make() -> tuple[Path, list[str]]:
+        hub, ids = make_repo("bare", name="hub"), []
+        if "clones" in asked:
+            source = make_repo(name="source")
+            git("push", "--quiet", hub, "main", cwd=source)
+            for name in ("one", "two"):
+                git("clone", "--quiet", hub, name, cwd=tmp_path)
+        if "shared" in asked:
+            one, two = tmp_path / "one", tmp_path / "two"
+            ids = [record(cli, one, "record", f"users.c{n}", "add", "-r", f"Reason {n}.") for n in range(3)]
+            assert said(cli, one, "push")["sent"] == 3
+            assert said(cli, two, "fetch")["received"] == 3
+        return hub, ids
+
+    return once(f"hub; clones: {'clones' in asked}; shared: {'shared' in asked}", make)
+
+
 @pytest.fixture(name="hub")
-def a_hub(make_repo) -> Path:
-    return make_repo("bare", name="hub")
+def a_hub(hub_and_clones) -> Path:
+    return hub_and_clones[0]
 
 
 @pytest.fixture(name="clones")
-def two_clones(hub, make_repo, git, tmp_path) -> tuple[Path, Path]:
+def two_clones(hub_and_clones, tmp_path) -> tuple[Path, Path]:
     """Two clones of one bare repository with some code in it."""
-    source = make_repo(name="source")
-    git("push", "--quiet", hub, "main", cwd=source)
-    for name in ("one", "two"):
-        git("clone", "--quiet", hub, name, cwd=tmp_path)
     return tmp_path / "one", tmp_path / "two"
 
 
 @pytest.fixture(name="shared")
-def clones_that_share(clones, cli) -> tuple[Path, Path, list[str]]:
+def clones_that_share(hub_and_clones, clones) -> tuple[Path, Path, list[str]]:
     """Two clones that have the same three events, and the hub too."""
-    one, two = clones
-    ids = [record(cli, one, "record", f"users.c{n}", "add", "-r", f"Reason {n}.") for n in range(3)]
-    assert said(cli, one, "push")["sent"] == 3
-    assert said(cli, two, "fetch")["received"] == 3
-    return one, two, ids
+    return *clones, hub_and_clones[1]
 
 
 def script_at(place: Path, text: str) -> str:

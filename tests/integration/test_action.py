@@ -16,7 +16,7 @@ from typing import ClassVar
 import pytest
 from conftest import ROOT, SCRIPTS
 from taken_out import record
-from travelling import REF, a_hub, clones_that_share, said, script_at, tip, two_clones  # noqa: F401
+from travelling import REF, said, script_at, tip
 
 ACTION = ROOT / "action"
 
@@ -55,9 +55,12 @@ class Ci:
 
 
 @pytest.fixture
-def pull(shared, hub, cli, git) -> str:
+def pull(once, shared, cli, git) -> str:
     """A rejected column, and a branch that brings it back in line 2 of a file; returns the id of the rejection."""
-    _one, two, _ = shared
+    return once("a pull request", lambda: _pull(shared[1], cli, git))
+
+
+def _pull(two: Path, cli, git) -> str:
     (two / "db").mkdir()
     (two / "db/1.sql").write_text("CREATE TABLE users (id int);\n")
     git("add", "db", cwd=two)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from taken_out import REF, SECRET, forged, found_in, is_sound, log_with_a_secret, record  # noqa: F401
+from taken_out import REF, SECRET, forged, found_in, is_sound, record
 
 SEEN = "refs/decisions-remotes/origin/log"
 
@@ -54,15 +54,19 @@ def fetched(git, repo: Path, source: Path) -> tuple[str, str]:
 
 
 @pytest.fixture
-def clones(log, cli, git):
+def clones(once, log, git):
     """(one, other, id): two clones of one log, each of which saw the other's, and the event that must not stay."""
-    one, bad = log
-    other = one.parent / "other"
-    git("clone", "--quiet", one, other, cwd=one.parent)
-    git("fetch", "--quiet", "origin", f"{REF}:{REF}", cwd=other)
-    for repo, source in ((one, other), (other, one)):
-        fetched(git, repo, source)
-    return one, other, bad
+
+    def make():
+        one, bad = log
+        other = one.parent / "other"
+        git("clone", "--quiet", one, other, cwd=one.parent)
+        git("fetch", "--quiet", "origin", f"{REF}:{REF}", cwd=other)
+        for repo, source in ((one, other), (other, one)):
+            fetched(git, repo, source)
+        return one, other, bad
+
+    return once("clones of a log with a secret", make)
 
 
 def redact(cli, repo: Path, bad: str, *options: str):

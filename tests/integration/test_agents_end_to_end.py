@@ -107,13 +107,16 @@ def is_stopped(agent: str, out: str, err: str, code: int) -> str:
 
 
 @pytest.fixture
-def repo(make_repo, cli) -> Path:
-    repo = make_repo(name="größe von repo")
-    (repo / "db").mkdir()
-    words = ("--approach", "own table", "-r", "we must not store card data", "--instead", "the provider's token")
-    done = cli("reject", "users.card_token", *words, "--stale-when", "we are certified", cwd=repo, tty=True)
-    assert done.code == 0, done.stderr
-    return repo
+def repo(once, make_repo, cli) -> Path:
+    def make() -> Path:
+        repo = make_repo(name="größe von repo")
+        (repo / "db").mkdir()
+        words = ("--approach", "own table", "-r", "we must not store card data", "--instead", "the provider's token")
+        done = cli("reject", "users.card_token", *words, "--stale-when", "we are certified", cwd=repo, tty=True)
+        assert done.code == 0, done.stderr
+        return repo
+
+    return once("a rejection for agents", make)
 
 
 @pytest.fixture

@@ -16,13 +16,17 @@ LOG = "refs/decisions/log"
 
 
 @pytest.fixture
-def repo(make_repo, cli) -> Path:
+def repo(once, make_repo, cli) -> Path:
     """A repository with a log, and a rejection in it."""
-    place = make_repo()
-    assert cli("init", cwd=place).code == 0
-    done = cli("reject", "users.card_token", "-r", "It would put us in scope of PCI DSS.", cwd=place, tty=True)
-    assert done.code == 0, done.stderr
-    return place
+
+    def make() -> Path:
+        place = make_repo(name="repo")
+        assert cli("init", cwd=place).code == 0
+        done = cli("reject", "users.card_token", "-r", "It would put us in scope of PCI DSS.", cwd=place, tty=True)
+        assert done.code == 0, done.stderr
+        return place
+
+    return once("a rejection", make)
 
 
 def fails(cli, git, *args, cwd: Path, code: int, name: str, says: str, hint: str = "", **how) -> None:
@@ -315,12 +319,23 @@ def test_ctrl_c_while_modules_load_is_130_too(monkeypatch, capfd):
     assert capfd.readouterr() == ("", "error: interrupted; nothing was written.\n")
 
 
+@pytest.fixture
+def long_log(once, repo, cli) -> Path:
+    """More than a pipe holds."""
+
+    def make() -> Path:
+        for number in range(30):
+            assert cli("record", f"a{number}", "add", "-r", "PCI " + "x" * 5000, cwd=repo).code == 0
+        return repo
+
+    return once("more than a pipe holds", make)
+
+
 @pytest.mark.parametrize(
     "command", ["log", "log --json", "log --json --stream", "log --graph", "log --oneline", "search PCI"]
 )
-def test_into_head_a_listing_ends_quietly(cli, repo, command):
-    for number in range(30):
-        assert cli("record", f"a{number}", "add", "-r", "PCI " + "x" * 5000, cwd=repo).code == 0
+def test_into_head_a_listing_ends_quietly(long_log, command):
+    repo = long_log
     script = f'git-decisions {command} | head -c 20; echo " ${{PIPESTATUS[0]}}"'
     done = subprocess.run(["bash", "-c", script], cwd=repo, capture_output=True, text=True)
     assert done.stderr == ""

@@ -18,21 +18,16 @@ POISON = "[/red] \x1b[2J\x1b[31m \u202eevil\u202c app/[/bold]/x.ts \U000e0041 " 
 
 
 @pytest.fixture
-def repo(make_repo, cli) -> Path:
-    place = make_repo()
-    assert cli("init", cwd=place).code == 0
-    done = cli(
-        "reject",
-        "users.card_token",
-        "--approach",
-        "own table",
-        "-r",
-        "It would put us in scope of PCI DSS. " * 4,
-        cwd=place,
-        tty=True,
-    )
-    assert done.code == 0, done.stderr
-    return place
+def repo(once, make_repo, cli) -> Path:
+    def make() -> Path:
+        place = make_repo(name="repo")
+        assert cli("init", cwd=place).code == 0
+        words = ("--approach", "own table", "-r", "It would put us in scope of PCI DSS. " * 4)
+        done = cli("reject", "users.card_token", *words, cwd=place, tty=True)
+        assert done.code == 0, done.stderr
+        return place
+
+    return once("a rejection on a terminal", make)
 
 
 @pytest.fixture

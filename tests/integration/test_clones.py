@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from taken_out import is_sound, record
-from travelling import REF, SEEN, a_hub, clones_that_share, said, script_at, state_of, tip, two_clones  # noqa: F401
+from travelling import REF, SEEN, said, script_at, state_of, tip
 
 
 @pytest.fixture

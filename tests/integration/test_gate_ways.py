@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -53,9 +54,13 @@ def world(make_repo, cli) -> Agents:
 
 
 @pytest.fixture
-def closed(world) -> Agents:
-    world.person("reject", "payments.card_token", "-r", WHY)
-    return world
+def closed(once, make_repo, cli) -> Agents:
+    def make() -> Path:
+        world = Agents(make_repo(name="repo"), cli)
+        world.person("reject", "payments.card_token", "-r", WHY)
+        return world.repo
+
+    return Agents(once("a column is closed", make), cli)
 
 
 # --- where the new lines go ---------------------------------------------------------------------

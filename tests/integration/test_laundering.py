@@ -30,10 +30,11 @@ WHY = ("-r", "Let us try once more.")
 class World:
     """A repository in which A is rejected by a person and B is adopted."""
 
-    def __init__(self, repo: Path, cli, git) -> None:
-        self.repo, self.cli, self.git = repo, cli, git
-        self.rejected = self.person("reject", "users.card", "--approach", A, "-r", "PCI DSS.")[0]["id"]
-        self.person("record", "users.card", "add", "--approach", B, "-r", "Nothing is kept here.")
+    def __init__(self, repo: Path, cli, git, rejected: str = "") -> None:
+        self.repo, self.cli, self.git, self.rejected = repo, cli, git, rejected
+        if not rejected:
+            self.rejected = self.person("reject", "users.card", "--approach", A, "-r", "PCI DSS.")[0]["id"]
+            self.person("record", "users.card", "add", "--approach", B, "-r", "Nothing is kept here.")
 
     def run(self, *args, tty=False, env=None, cwd=None, code=0):
         done = self.cli(*args, "--json", cwd=cwd or self.repo, tty=tty, env=env)
@@ -67,8 +68,13 @@ class World:
 
 
 @pytest.fixture
-def world(make_repo, cli, git) -> World:
-    return World(make_repo(), cli, git)
+def world(once, make_repo, cli, git) -> World:
+    def make() -> tuple[Path, str]:
+        world = World(make_repo(name="world"), cli, git)
+        return world.repo, world.rejected
+
+    repo, rejected = once("a rejected way", make)
+    return World(repo, cli, git, rejected)
 
 
 # --- in other words --------------------------------------------------------------------------

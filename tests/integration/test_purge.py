@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from taken_out import REF, SECRET, found_in, is_sound, log_with_a_secret, record  # noqa: F401
+from taken_out import REF, SECRET, found_in, is_sound, record
 
 
 def dangling(git, repo: Path) -> list[str]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from taken_out import REF, SECRET, forged, found_in, git_dir, is_sound, log_with_a_secret, record  # noqa: F401
+from taken_out import REF, SECRET, forged, found_in, git_dir, is_sound, record
 
 from gitmem.store.activity import Activity, Reader
 from gitmem.store.local import Local

@@ -60,10 +60,14 @@ class World:
 
 
 @pytest.fixture
-def world(make_repo, git, cli) -> World:
-    repo = make_repo()
-    world = World(repo, git, cli)
-    assert cli("init", cwd=repo).code == 0
+def world(once, make_repo, git, cli) -> World:
+    world = World(Path(), git, cli)
+    vars(world).update(once("decisions on two branches", lambda: _made(World(make_repo(name="repo"), git, cli))))
+    return world
+
+
+def _made(world: World) -> dict[str, Any]:
+    assert world.cli("init", cwd=world.repo).code == 0
     world.write("base", BODY)
     world.run("commit", "--quiet", "-m", "base")
     world.run("checkout", "--quiet", "-b", "other")
@@ -75,7 +79,7 @@ def world(make_repo, git, cli) -> World:
     world.two = world.record("users.two")
     world.second = world.commit("two", "2\n" * 5, "second")
     assert world.commits(world.one) == [world.first] and world.commits(world.two) == [world.second]
-    return world
+    return {name: made for name, made in vars(world).items() if name not in ("git", "cli")}
 
 
 def untouched(world: World, at: Path | None = None) -> None:

@@ -65,10 +65,13 @@ def tip(git, repo) -> str:
 
 
 @pytest.fixture
-def repo(make_repo, cli):
-    place = make_repo()
-    assert cli("record", "users.name", "add", "-r", "People have names.", cwd=place).code == 0
-    return place
+def repo(once, make_repo, cli):
+    def make() -> Path:
+        place = make_repo(name="repo")
+        assert cli("record", "users.name", "add", "-r", "People have names.", cwd=place).code == 0
+        return place
+
+    return once("people have names", make)
 
 
 @pytest.mark.parametrize("field", FIELDS)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, SCRIPTS
 from taken_out import SECRET, is_sound, record
-from travelling import REF, SEEN, a_hub, clones_that_share, said, script_at, tip, two_clones  # noqa: F401
+from travelling import REF, SEEN, said, script_at, tip
 
 HOOKS = ROOT / "githooks" / "server"
 NAMES = ("pre-receive", "update")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from taken_out import SECRET, found_in, is_sound, record
-from travelling import REF, SEEN, a_hub, clones_that_share, objects_of, said, script_at, state_of, tip, two_clones  # noqa: F401
+from travelling import REF, SEEN, objects_of, said, script_at, state_of, tip
 
 from gitmem.core.drafts import Draft
 from gitmem.memory import Memory
