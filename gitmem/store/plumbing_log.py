@@ -96,7 +96,7 @@ class PlumbingLog:
                         break
                     done.add(stored.oid)
                     yield stored
-                if whole:
+                if whole and (done or reader.has(tip)):
                     return
                 here = tuple(oid for oid in known if reader.has(oid))
                 if done or here == known:
@@ -414,7 +414,8 @@ def _assembled(form: ObjectFormat, oid: str, commit: bytes, objects: dict[str, b
 def _stands(stored: Stored, done: set[str], known: tuple[str, ...], reader: Reader) -> bool:
     """Say whether the parents of a commit came before it, or are here below `known`.
 
-    Told to bear with missing objects, git from 2.44 on passes over a missing commit as well, without a word.
+    Told to bear with missing objects, git from 2.44 on passes over a missing commit as well, without a word: even over
+    the one that it is to begin with.
     """
     for parent in parents_of(stored.commit):
         if parent not in done and parent not in known and not (known and reader.has(parent)):

@@ -62,8 +62,8 @@ PLACES: dict[str, dict[str, str]] = {
     },
     "table": dict.fromkeys(
         """
-        meta events refs names aliases judged waiting decisions counts links unlinked prints patterns closed conditions
-        signatures places findings words lesson_words lesson_paths
+        meta events refs names aliases spans unspanned judged waiting decisions counts links unlinked prints patterns
+        closed conditions signatures places findings words lesson_words lesson_paths
         """.split(),
         "goes with the file",
     ),

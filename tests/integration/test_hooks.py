@@ -68,7 +68,7 @@ def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
         name = str(path.relative_to(folder))
         if path.is_symlink():
             found[name] = (0, os.readlink(path).encode())
-        elif path.is_file():
+        elif path.is_file() and path.name != "maintenance.lock":  # git's own upkeep, which it starts when it likes
             found[name] = (stat.S_IMODE(path.stat().st_mode), path.read_bytes())
     return found
 

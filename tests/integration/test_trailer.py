@@ -109,8 +109,12 @@ def test_whatever_is_wrong_the_commit_is_made(repo, git, record, what):
     elif what == "broken log":
         git("update-ref", "refs/decisions/log", "HEAD", cwd=repo)
     elif what == "no file":
-        hook = repo / ".git" / "hooks" / "commit-msg"
-        hook.write_text(hook.read_text().replace('commit-msg "$@"', 'commit-msg "$@.gone"'))
+        command = git("config", "hook.gitmem-commit-msg.command", cwd=repo, check=False)
+        if command:  # git 2.54 and newer
+            git("config", "hook.gitmem-commit-msg.command", f'set -- "$1.gone"; {command}', cwd=repo)
+        else:
+            hook = repo / ".git" / "hooks" / "commit-msg"
+            hook.write_text(hook.read_text().replace('commit-msg "$@"', 'commit-msg "$@.gone"'))
     else:
         env = {"PATH": os.environ["PATH"], "TMPDIR": "/nonexistent"}
     git("commit", "--quiet", "-m", "one", cwd=repo, env=env)
@@ -134,17 +138,22 @@ def test_the_hook_before_decides_and_comes_back(make_repo, git, cli, record):
     assert path.read_bytes() == before and git("config", "--get", "decisions.trailer", cwd=repo, check=False) == ""
 
 
+def _is_installed(repo: Path, git) -> bool:
+    configured = git("config", "hook.gitmem-commit-msg.event", cwd=repo, check=False)
+    return bool(configured) or (repo / ".git" / "hooks" / "commit-msg").exists()
+
+
 def test_it_is_not_there_unless_it_was_asked_for(make_repo, git, cli, record):
     repo = make_repo()
     cli("init", cwd=repo)
-    assert not (repo / ".git" / "hooks" / "commit-msg").exists()
+    assert not _is_installed(repo, git)
     record(repo, "users.one")
     change(git, repo, "one")
     git("commit", "--quiet", "-m", "one", cwd=repo)
     assert message(git, repo) == ["one"]
     git("config", "decisions.trailer", "true", cwd=repo)
     cli("init", cwd=repo)
-    assert (repo / ".git" / "hooks" / "commit-msg").exists()
+    assert _is_installed(repo, git)
     assert cli("init", "--trailer", "--no-hooks", cwd=repo).code == 2
 
 

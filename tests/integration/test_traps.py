@@ -274,6 +274,18 @@ def test_a_ref_without_an_oid_is_broken_and_not_absent(make_repo, backend) -> No
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_a_log_whose_tip_is_not_here_is_no_empty_one(make_repo, git, backend) -> None:
+    path = make_repo("plain")
+    tip = grown(path, 3)[-1].oid
+    loosened(path, git)
+    loose(path, tip).unlink()
+    log = opened(path, backend)
+    (found,) = log.walk(tip)
+    assert (found.oid, found.commit, found.missing) == (tip, b"", (tip,))
+    assert list(log.walk(tip, [tip])) == []
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("what", ["blob", "tree", "commit"])
 def test_a_missing_object_is_named_and_the_rest_is_read(make_repo, git, backend, what) -> None:
     path = make_repo("plain")
