@@ -26,14 +26,17 @@ def searchable(text: str) -> str:
     return "".join(f" {c} " if is_unspaced(c) else c for c in text)
 
 
-def match_all(text: str) -> str:
-    """Return the FTS5 query for rows that hold every word of `text`, or an empty string where it has none."""
-    return " ".join(_terms(text))
+def match_all(text: str, *, exactly: bool = False) -> str:
+    """Return the FTS5 query for rows that hold every word of `text`, or an empty string where it has none.
+
+    A word that begins with one of `text` counts too, unless `exactly`.
+    """
+    return " ".join(_terms(text, exactly))
 
 
-def match_any(text: str) -> str:
+def match_any(text: str, *, exactly: bool = False) -> str:
     """Return the FTS5 query for rows that hold some word of `text`, or an empty string where it has none."""
-    return " OR ".join(_terms(text))
+    return " OR ".join(_terms(text, exactly))
 
 
 def terms(text: str) -> list[str]:
@@ -41,10 +44,11 @@ def terms(text: str) -> list[str]:
     return list(dict.fromkeys(_split(text)))
 
 
-def _terms(text: str) -> list[str]:
+def _terms(text: str, exactly: bool) -> list[str]:
     # Quoted: nothing of a user's text is query syntax. The star lets `token` find `tokens`.
     return [
-        f'"{searchable(word).strip()}"{"" if len(word) < 3 or is_unspaced(word[0]) else " *"}' for word in terms(text)
+        f'"{searchable(word).strip()}"{"" if exactly or len(word) < 3 or is_unspaced(word[0]) else " *"}'
+        for word in terms(text)
     ]
 
 

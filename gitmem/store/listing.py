@@ -334,25 +334,35 @@ def _newest_then(cache: Cache, components: list[int], keys: list[str]) -> Row | 
 
 
 def by_word(cache: Cache, text: str, query: Query) -> list[Row]:
-    """Return the rows that hold the words of `text`, best first: all of them, or failing that some of them."""
+    """Return the rows that hold the words of `text`, best first: all of them, or failing that some of them.
+
+    Those that hold the very words come before those with a word that begins like one of them.
+    """
     limit = query.limit or 20
-    for match in (words.match_all(text), words.match_any(text)):
-        if not match:
-            return []
-        ranked = _ranked(cache, match, query)
+    for match in (words.match_all, words.match_any):
         rows: list[Row] = []
-        best = ranked[0][1] if ranked else 0.0
-        for n, rank in ranked:
-            row = _matching(cache, n, query)
-            if row is None:
-                continue
-            row.score = max(1, round(100 * rank / best)) if best else 0
-            rows.append(row)
-            if len(rows) >= limit:
-                break
+        # To merge what begins alike takes SQLite longer than all else, and most often there is enough without.
+        for exactly in (True, False):
+            if len(rows) < limit:
+                _add_ranked(cache, match(text, exactly=exactly), query, limit, rows)
         if rows:
             return rows
     return []
+
+
+def _add_ranked(cache: Cache, match: str, query: Query, limit: int, rows: list[Row]) -> None:
+    """Add what an FTS5 query finds and `rows` doesn't hold, best first, until they are `limit`."""
+    ranked = _ranked(cache, match, query) if match else []
+    best = ranked[0][1] if ranked else 0.0
+    least = rows[-1].score if rows else 100
+    have = {row.n for row in rows}
+    for n, rank in ranked:
+        row = _matching(cache, n, query) if n not in have else None
+        if row is not None:
+            row.score = min(least or 0, max(1, round(100 * rank / best))) if best else 0
+            rows.append(row)
+            if len(rows) >= limit:
+                break
 
 
 def _ranked(cache: Cache, match: str, query: Query) -> list[tuple[int, float]]:

@@ -424,3 +424,25 @@ def test_search_finds_words_in_every_field_and_language(make_repo, cli):
         found = cli("search", words, "--json", cwd=repo).json["events"]
         assert [event["entity_path"] for event in found] == [entity], words
     assert cli("search", "nothinghere", "--json", cwd=repo).json["events"] == []
+
+
+def test_search_tells_the_very_words_before_words_that_begin_like_them(make_repo, cli):
+    repo = make_repo()
+    for name, why in (
+        ("a.long", "The token is kept in a vault that another team runs for us and for everyone else here."),
+        ("a.begin", "Tokens, tokens."),
+        ("a.short", "One token."),
+        ("a.other", "Nothing of it."),
+    ):
+        cli("record", name, "add", "-r", why, cwd=repo)
+
+    def found(*more):
+        events = cli("search", "token", *more, "--json", cwd=repo).json["events"]
+        scores = [event["score"] for event in events]
+        assert scores == sorted(scores, reverse=True) and scores[0] == 100
+        return [event["entity_path"] for event in events]
+
+    assert found() == ["a.short", "a.long", "a.begin"]
+    for number in (1, 2, 3):
+        assert found("-n", str(number)) == found()[:number]
+    assert [event["entity_path"] for event in cli("search", "vaul", "--json", cwd=repo).json["events"]] == ["a.long"]
