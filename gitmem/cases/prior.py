@@ -74,6 +74,12 @@ def _attempts(desk: Desk, cache: Cache, names: Sequence[tuple[str, str]], window
     )
 
 
+def attempts_of(desk: Desk, cache: Cache, event: Event, window_s: int) -> list[Attempt]:
+    """Return the attempts that a change is a part of: it tried something, or ended it."""
+    found = _attempts(desk, cache, [(event.scope, entity_key(event.entity_path))], window_s)
+    return [one for one in found if event.id in [part.id for part in (one.opening, one.closing) if part]]
+
+
 def _content(desk: Desk, cache: Cache, text: str, window_s: int, have: set[str], scope: str) -> list[Attempt]:
     """Return the closed attempts whose lines `text` brings back, the largest share first."""
     from gitmem.core import fingerprint
@@ -111,9 +117,8 @@ def _about(desk: Desk, cache: Cache, text: str, window_s: int, have: set[str], s
         score = 100 * len(shared) // len(asked)
         if score < WORDS_FLOOR:
             continue
-        for attempt in _attempts(desk, cache, [(row.event.scope, entity_key(row.event.entity_path))], window_s):
-            mine = (attempt.opening, attempt.closing)
-            if attempt.event.id in have or row.event.id not in [event.id for event in mine if event]:
+        for attempt in attempts_of(desk, cache, row.event, window_s):
+            if attempt.event.id in have:
                 continue
             have.add(attempt.event.id)
             attempt.match = "words"

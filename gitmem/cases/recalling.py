@@ -8,30 +8,36 @@ under them.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gitmem.cases.results import Absence
-from gitmem.core import dates
+from gitmem.core import dates, entities
+from gitmem.core.characters import nfc
 from gitmem.core.ids import short
 from gitmem.core.lessons import recall as core
 from gitmem.core.lessons import words
+from gitmem.core.words import is_unspaced, searchable, terms
 from gitmem.errors import Refused
+from gitmem.store import listing
 from gitmem.store.lessons import Shelf, book
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.cases.desk import Desk
     from gitmem.core.attempts import Attempt
+    from gitmem.core.events import Event
     from gitmem.core.lessons.book import Book
     from gitmem.core.lessons.recall import Item, Question, Recalled
     from gitmem.store.cache import Cache
 
 #: So many lessons that hold some of the words are looked at, and so many of those that lie where the work is.
-LOOKED_AT = 120
+LOOKED_AT = 60
 #: Of a rule's topic so many lessons are looked at, for what speaks for it and against it; of so many rules.
 OF_A_TOPIC, RULES_TOLD = 60, 20
 #: For a digest so many of the newest promotions are looked at, and so many files.
 PROMOTIONS_MAX, FILES_MAX = 40, 100
+#: So many of the newest events that hold a question's words are looked at for a decision that it means.
+CHANGES_MAX = 300
 #: So many words of a question are looked up as names of entities.
 NAMES_MAX = 12
 #: What stands round a name in a sentence.
@@ -97,20 +103,19 @@ def at_hand(desk: Desk, cache: Cache, paths: Sequence[str], now: str) -> tuple[l
 
 def _decisions(desk: Desk, cache: Cache, text: str, *, all_scopes: bool) -> list[Item]:
     """Return the decisions that a question names: by an entity, by an approach, by every word that it asks with."""
-    from gitmem.cases.prior import prior
+    from gitmem.cases.prior import attempts_of, prior
+    from gitmem.core import attempts
 
     found: dict[str, Attempt] = {}
     scope = desk.seen_from(all_scopes=all_scopes)
     for name in _names(desk, cache, text, scope):
         for attempt in prior(desk, name, everything=True, all_scopes=all_scopes).attempts:
             found.setdefault(attempt.event.id, attempt)
-    said = [word.shown for word in words.words(text) if word.sort & words.CONTENT]
-    if said:
-        about = " ".join(said) if text.isascii() else text
-        asked = set(core.stems(text))
-        for attempt in prior(desk, about=about, everything=True, all_scopes=all_scopes).attempts:
-            if _is_meant(attempt, asked):
-                found.setdefault(attempt.event.id, attempt)
+    for event in _meant(cache, text, scope):
+        for attempt in attempts_of(desk, cache, event, attempts.WINDOW_S):
+            found.setdefault(attempt.event.id, attempt)
+        if len(found) >= core.EXACT_MAX:
+            break
     return [core.decision(attempt) for attempt in [*found.values()][: core.EXACT_MAX]]
 
 
@@ -132,15 +137,42 @@ def _names(desk: Desk, cache: Cache, text: str, scope: str) -> list[str]:
     return list(found)
 
 
-def _is_meant(attempt: Attempt, asked: set[str]) -> bool:
-    """Say whether a question means this attempt: it names its approach whole, or every word asked is one of its own."""
-    approach = set(core.stems(attempt.event.approach))
+def _meant(cache: Cache, text: str, scope: str) -> Iterator[Event]:
+    """Yield the changes that a question means: those that hold every word asked, those whose approach it names."""
+    asked = set(core.stems(text))
+    every, some = _matches(text)
+    seen: set[str] = set()
+    for match in (every, f"approach : ({some})") if some else ():
+        for event in listing.newest_with(cache, match, CHANGES_MAX):
+            if event.id not in seen and entities.sees(scope, event.scope):
+                seen.add(event.id)
+                if _is_meant(event, asked):
+                    yield event
+
+
+def _matches(text: str) -> tuple[str, str]:
+    """Return the FTS5 queries for all of the words that a question asks with, and for some of them.
+
+    Each word whole, as it was written or stemmed: beginnings of words would have the index read all that begin so.
+    """
+    if any(map(is_unspaced, text)):
+        found = [f'"{searchable(word).strip()}"' for word in terms(text)]
+    else:
+        said = [word for word in words.words(text) if word.sort & words.CONTENT]
+        forms = [dict.fromkeys(form for one in (word.shown, word.stem) for form in terms(nfc(one))) for word in said]
+        found = ["(" + " OR ".join(f'"{form}"' for form in each) + ")" for each in forms if each]
+    return " AND ".join(found), " OR ".join(found)
+
+
+def _is_meant(event: Event, asked: set[str]) -> bool:
+    """Say whether a question means this change: it names its approach whole, or every word asked is one of its own."""
+    approach = set(core.stems(event.approach))
     if len(approach) > 1 and approach <= asked:
         return True
-    name = set(core.stems(attempt.event.entity_path))
+    name = set(core.stems(event.entity_path))
     if len(asked) == 1:
         return asked <= name or asked == approach
-    reasoning = attempt.event.fields.get("reasoning")
+    reasoning = event.fields.get("reasoning")
     return asked <= approach | name | set(core.stems(reasoning if isinstance(reasoning, str) else ""))
 
 

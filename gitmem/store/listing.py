@@ -446,6 +446,21 @@ def later_with(cache: Cache, match: str, n: int, limit: int) -> Iterator[Row]:
             yield row_of(cache, row)
 
 
+def newest_with(cache: Cache, match: str, limit: int) -> Iterator[Event]:
+    """Yield the shown changes among the newest `limit` events that the FTS5 query `match` finds, newest first."""
+    rows = cache.db.execute(
+        "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?", (match, limit)
+    ).fetchall()
+    for (number,) in rows:
+        row = cache.db.execute(
+            "SELECT e.id, e.body, e.redacted FROM events e LEFT JOIN judged j ON j.n = e.n "
+            f"WHERE e.n = ? AND e.kind = 'change' AND {_SHOWN} AND {_ONCE}",
+            (number,),
+        ).fetchone()
+        if row is not None:
+            yield event_of(*row)
+
+
 def count_with(cache: Cache, match: str) -> int:
     """Return how many events the FTS5 query `match` finds."""
     return int(cache.db.execute("SELECT COUNT(*) FROM words WHERE words MATCH ?", (match,)).fetchone()[0])

@@ -129,7 +129,7 @@ def match(question: Question, policy: Policy, texts: Iterable[str], paths: Itera
     """
     paths = tuple(paths)
     near = _nearness(question, paths)
-    held = {stem for text in (*texts, *paths) for stem in words.content(text)}
+    held = set(words.content("\n".join(dict.fromkeys((*texts, *paths)))))
     shared = [stem for stem in question.stems if stem in held]
     percent = 0
     if len(shared) >= (1 if near else min(policy.words_least, len(question.stems))) and shared:
