@@ -187,6 +187,15 @@ class Memory:
 
         return recalling.recall(self.desk, text, paths=paths, budget=budget, all_scopes=all_scopes)
 
+    def applied(self, prefixes: Sequence[str]) -> list[str]:
+        """Note in this clone that lessons or rules were applied, and return their ids; the next commit writes it down.
+
+        All of them or none. Raises UnknownId, AmbiguousId, RuleViolation for what is neither.
+        """
+        from gitmem.cases import recalling
+
+        return recalling.applied(self.desk, prefixes)
+
     def why_not(
         self, prefix: str, text: str, *, paths: Sequence[str] = (), budget: int = 0, all_scopes: bool = False
     ) -> Absence:

@@ -17,7 +17,7 @@ from gitmem.core.ids import short
 from gitmem.core.lessons import recall as core
 from gitmem.core.lessons import words
 from gitmem.core.words import is_unspaced, searchable, terms
-from gitmem.errors import Refused
+from gitmem.errors import Refused, RuleViolation
 from gitmem.store import listing
 from gitmem.store.lessons import Shelf, book
 
@@ -174,6 +174,27 @@ def _is_meant(event: Event, asked: set[str]) -> bool:
         return asked <= name or asked == approach
     reasoning = event.fields.get("reasoning")
     return asked <= approach | name | set(core.stems(reasoning if isinstance(reasoning, str) else ""))
+
+
+# --- use ---------------------------------------------------------------------------------------
+
+
+def applied(desk: Desk, prefixes: Sequence[str]) -> list[str]:
+    """Do what `Memory.applied` says."""
+    from gitmem.cases import capturing
+    from gitmem.store import channel
+
+    cache = desk.cache()
+    found = list(dict.fromkeys(desk.id(cache, prefix) for prefix in prefixes))
+    for row in listing.by_ids(cache, found):
+        event = row.event
+        if event.kind != "lesson" and not (event.kind == "sleep" and event.action == "promote"):
+            raise RuleViolation(
+                what=f"{short(event.id)} is no lesson and no rule, and only these are applied",
+                hint="`git decisions recall QUERY` names lessons as L-… and rules as R-….",
+            )
+    capturing.note_use(desk, found, channel.detect(desk.environ).session_id)
+    return found
 
 
 # --- why not ------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ _HIDING = ("seal", "mute")
 
 def sleep(desk: Desk, *, as_of: str = "", policy: str = "", dry_run: bool = False) -> Slept:
     """Do what `Memory.sleep` says."""
+    from gitmem.cases import capturing
     from gitmem.store.writing import Appender
 
     chosen = desk.lesson_policy(policy)
@@ -57,6 +58,7 @@ def sleep(desk: Desk, *, as_of: str = "", policy: str = "", dry_run: bool = Fals
         decide(_cache(desk))
     else:
         desk.cache()  # no log, no sleep: NoLog says what to do
+        capturing.flush_uses(desk)  # what was used in this clone counts before it is slept on
         entry = Appender(desk.model, desk.log).append(decide)
         wrote = [event.id for event, _ in entry.events] if entry else []
     ((book, outcomes),) = found

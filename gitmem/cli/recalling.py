@@ -8,6 +8,7 @@ from gitmem import presenters
 from gitmem.cli.terminal import Io
 from gitmem.cli.text import Line
 from gitmem.core.ids import short
+from gitmem.errors import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,19 +21,36 @@ def recall(
     memory: Memory,
     io: Io,
     *,
-    query: str,
+    query: str | None,
     paths: Sequence[str],
     budget: int | None,
+    applied: Sequence[str],
     all_scopes: bool,
     as_json: bool,
 ) -> int:
+    if query is None and not applied:
+        raise Usage(what="recall needs a QUERY, or --applied ID", command="recall")
+    used = memory.applied(applied) if applied else []
+    if query is None:
+        if as_json:
+            io.answer({"schema": presenters.SCHEMA, "applied": used})
+        else:
+            io.show([_applied(used)])
+        return 0
     found = memory.recall(query, paths=paths, budget=budget or 0, all_scopes=all_scopes)
-    answer: dict[str, Any] = presenters.recall(found, query)
+    answer: dict[str, Any] = {**presenters.recall(found, query), "applied": used}
     if as_json:
         io.answer(answer)
-    else:
-        io.show(_told(answer), paged=True)
+        return 0
+    if used:
+        io.tell(_applied(used))
+    io.show(_told(answer), paged=True)
     return 0
+
+
+def _applied(used: Sequence[str]) -> Line:
+    names = ", ".join(map(short, used))
+    return Line(("good", "noted as applied: "), ("id", names), ("dim", " (the next commit writes it down)"), hang=4)
 
 
 def _told(answer: dict[str, Any]) -> Iterator[Line]:

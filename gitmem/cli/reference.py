@@ -53,7 +53,7 @@ prints one event on each line. Every event has the same fields; what its kind ha
 | `rebuild` | as `status` |
 | `prior` | `known` (yes, weak, nothing), `entity_path`, `attempts`, `hidden` |
 | `recall` | `known` (yes, nothing), `query`, `recalled` (of each `kind`, `id`, `text`, `is_gist`, `score`, \
-`relevance`, `shared`, `speaks_for`, `line`), `left_out` (how many), `budget`, `text` |
+`relevance`, `shared`, `speaks_for`, `line`), `left_out` (how many), `budget`, `text`; `applied` (ids) |
 | `why-not` | `id`, `kind`, `query`, `place` (0: not recalled), `reasons`, `line` |
 | `review` | `waiting`, `oldest`, `relanded`, `due`, `token`, `items` (below) |
 | `stale` | `now`, `counts` (by flag), `decisions` (below) |

@@ -186,6 +186,9 @@ def stale_decisions(memory: Memory, given: Mapping[str, Any]) -> Json:
 def recall(memory: Memory, given: Mapping[str, Any]) -> Json:
     paths = [part.strip() for part in re.split(r"[\n,]+", str(given.get("paths") or "")) if part.strip()]
     query = str(given["query"])
+    used = _ids(given.get("applied"))
+    if used:
+        memory.applied(used)
     answer = presenters.recall(memory.recall(query, paths=paths, budget=int(given.get("budget") or 0)), query)
     # The budget holds for what the model reads, so nothing is said twice: the text, and no list beside it.
     return {name: answer[name] for name in ("known", "left_out", "text")}
@@ -312,6 +315,7 @@ TOOLS = (
                 "default": 2000,
                 "description": "at most so many tokens; a byte counts as one",
             },
+            "applied": _text("ids of lessons and rules told before that helped, separated by blanks: they stay near"),
         },
         {"known": _STRING, "left_out": _WHOLE, "text": _STRING},
         required=("query",),

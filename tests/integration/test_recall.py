@@ -277,3 +277,25 @@ def test_the_digest_keeps_its_size_however_much_was_learned(repo, cli, write):
     assert len(text.encode()) <= 2049 and text.count("[lesson ") == 5 and "- and 4 more" in text
     small = cli("digest", "--max-bytes", "600", cwd=repo).stdout
     assert len(small.encode()) <= 601 and closed[:8] in small
+
+
+# --- use ----------------------------------------------------------------------------------------
+
+
+def test_what_was_applied_is_noted_here_and_written_down_later(repo, cli, git, write):
+    lesson = write(repo, "lesson", FIXTURE)
+    decision = write(repo, "record", "users.email", "add", "-r", "They asked.")
+    tip = git("rev-parse", "refs/decisions/log", cwd=repo)
+    refused = cli("recall", "--applied", lesson, "--applied", decision, cwd=repo)
+    assert refused.code == 14 and "no lesson and no rule" in refused.stderr
+    assert cli("recall", "--applied", "L-0000", cwd=repo).code == 12
+    assert cli("sleep", "--json", cwd=repo, tty=True).code == 0
+    assert cli("log", "--kind", "use", "--json", cwd=repo).json["events"] == []
+    done = cli("recall", "time zone of the fixture", "--applied", f"L-{lesson[:8]}", "--json", cwd=repo)
+    assert done.code == 0 and done.json["applied"] == [lesson] and done.json["known"] == "yes"
+    assert git("rev-parse", "refs/decisions/log", cwd=repo) == tip
+    alone = cli("recall", "--applied", lesson, cwd=repo)
+    assert alone.code == 0 and "noted as applied" in alone.stdout
+    assert cli("sleep", cwd=repo, tty=True).code == 0
+    (use,) = cli("log", "--kind", "use", "--json", cwd=repo).json["events"]
+    assert use["targets"] == [lesson]

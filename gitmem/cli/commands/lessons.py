@@ -212,17 +212,33 @@ Budget = Annotated[
 
 @command("recall", "recalling:recall", heading=HEADING, hot=True)
 def recall(
-    query: Query,
+    query: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="QUERY", help="What you are about to do, or want to know, in words.", show_default=False
+        ),
+    ] = None,
     paths: InHand = [],
     budget: Budget = None,
+    applied: Annotated[
+        list[str],
+        typer.Option(
+            "--applied",
+            metavar="ID",
+            show_default=False,
+            help="A lesson or rule that helped: it stays near. May be given more than once, and without a query.",
+        ),
+    ] = [],
     all_scopes: o.AllScopes = False,
     as_json: o.Json = False,
 ) -> None:
     """Tell what is worth knowing here: decisions that the query names, rules, and the lessons that meet it.
 
-    Each line says how far to trust it. Where nothing is relevant it says so. Reading changes nothing.
+    Each line says how far to trust it. Where nothing is relevant it says so. Asking changes nothing; what helped is
+    noted with --applied, and the next commit writes that down.
 
     git decisions recall "add retries to the payment client" --path src/payments/client.py
+    git decisions recall --applied L-7f3a91c2
     """
 
 
