@@ -136,6 +136,10 @@ def _read(desk: Desk, kind: str, path: str, dialect: str, pen: Pen) -> Iterator[
         return read(path, pen)
     from gitmem.importers import folder
 
+    if dialect:
+        from gitmem.importers import statements
+
+        dialect = statements.dialect_of(dialect)
     found = folder.files(path, desk.repository.work_tree, importer.fits, pen.tally)
     return read(found, pen, dialect)
 

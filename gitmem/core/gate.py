@@ -211,7 +211,7 @@ def subject(event: Event, most: int = _TEXT_MAX) -> str:
 
 def _whole(match: Match, reader: str) -> str:
     event = match.event
-    lines = [f"\n[{short(event.id)}] {subject(event)}: {_became(match)} ({event.recorded_at[:10]})"]
+    lines = [f"\n[{short(event.id)}] {subject(event)}: {_became(match)} ({_day(event)})"]
     lines.append(f"  reason: {_reason(event, _REASON_MAX)}")
     for label, field in (("instead", "instead"), ("must hold", "constraint"), ("would change when", "stale_when")):
         text = event.fields.get(field)
@@ -223,6 +223,11 @@ def _whole(match: Match, reader: str) -> str:
     lines.append(f"  brought back by: {match.place}, {match.why}")
     lines.append(f"  to go on: {way_on(match, reader)}")
     return "\n".join(lines)
+
+
+def _day(event: Event) -> str:
+    """Return the day that it was decided on: of imported history not the one of the import."""
+    return (event.valid_from or event.recorded_at)[:10]
 
 
 def _again(match: Match, reader: str) -> str:

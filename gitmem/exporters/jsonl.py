@@ -50,7 +50,10 @@ class Lines:
     @property
     def told(self) -> str:
         """What was in it, as a sentence."""
-        parts = [f"{self.events:,} events in {self.commits:,} commits"]
+        parts = [
+            f"{self.events:,} event{'' if self.events == 1 else 's'} in "
+            f"{self.commits:,} commit{'' if self.commits == 1 else 's'}"
+        ]
         if self.tombstones:
             parts.append(f"{self.tombstones:,} of them redacted")
         if self.quarantined:

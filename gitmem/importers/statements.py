@@ -6,11 +6,12 @@ counted by whoever asks; one that defines nothing (INSERT, GRANT, a view) has no
 
 from __future__ import annotations
 
+import difflib
 import logging
 import re
 from collections.abc import Iterator, Sequence
 
-from gitmem.errors import MissingExtra
+from gitmem.errors import MissingExtra, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +69,21 @@ def statements(text: str, dialect: str = "") -> Iterator[Statement] | None:
             continue
         return _split(_plain(text), tokens, dialects)
     return None
+
+
+def dialect_of(dialect: str) -> str:
+    """Return a dialect as the parser spells it. Raises Refused where it knows none such, MissingExtra without it."""
+    sqlglot = _sqlglot()
+    known = sorted(one.value for one in sqlglot.dialects.Dialects if one.value)
+    spelt = {"postgresql": "postgres", "mssql": "tsql", "sqlserver": "tsql"}.get(dialect.lower(), dialect.lower())
+    if spelt in known:
+        return spelt
+    nearest = difflib.get_close_matches(spelt, known, n=1, cutoff=0.5)
+    raise Refused(
+        field="--dialect",
+        what=f"{dialect[:80]!r} is no dialect of SQL",
+        hint=f"did you mean `{nearest[0]}`?" if nearest else f"it knows {', '.join(known)}.",
+    )
 
 
 def _sqlglot() -> Any:

@@ -399,21 +399,25 @@ def test_a_revert_stops_and_a_file_that_moves_brings_in_its_name_alone(world):
 
 
 def test_a_file_of_which_history_took_back_a_change_may_go_and_come(world, git, cli):
+    then = {"GIT_AUTHOR_DATE": "2020-02-03T04:05:06Z", "GIT_COMMITTER_DATE": "2020-02-03T04:05:06Z"}
+
     def commit(message: str, **files: str) -> None:
         for name, text in files.items():
             world.write(f"{name}.py", text)
         git("add", "-A", cwd=world.repo)
-        git("commit", "-q", "-m", message, cwd=world.repo)
+        git("commit", "-q", "-m", message, cwd=world.repo, env=then)
 
     commit("Begin", changed="x = 1\n")
     commit("Surcharges", changed="x = 1\n" + "".join(LINES), added="y = 2\n" + "".join(LINES[:5]))
-    git("revert", "--no-edit", "HEAD", cwd=world.repo)
+    git("revert", "--no-edit", "HEAD", cwd=world.repo, env=then)
     git("rm", "-q", "changed.py", cwd=world.repo)
     commit("Without it")
     assert cli("import", "git", cwd=world.repo).code == 0
     noted = world.edit("changed.py", "z = 3\n")
     assert not noted.stop and "only changed then" in noted.text
-    assert world.edit("changed.py", "".join(LINES)).stop
+    stopped = world.edit("changed.py", "".join(LINES))
+    assert stopped.stop
+    assert "(2020-02-03)" in stopped.text, "the day of the revert, and not of the import"
     assert world.edit("added.py", "z = 3\n", session="claude:b").stop
     # What a person recorded as a change may have been the beginning of it.
     world.person("record", "src/mine.py", "modify", "-r", "first try")

@@ -536,6 +536,17 @@ def test_nothing_there_is_said_in_a_sentence(repo, cli, git, kind):
         assert cli("import", kind, "empty", cwd=repo).code == 0
 
 
+@pytest.mark.parametrize("kind", ["sql", "alembic", "django"])
+def test_a_dialect_is_known_by_its_names_and_nothing_is_read_in_none(repo, cli, kind):
+    write(repo, "m/001.sql", "CREATE TABLE users (id int);")
+    for word, hint in (("postgrs", "did you mean `postgres`?"), ("?", "mysql")):
+        done = cli("import", kind, "m", "--dialect", word, cwd=repo)
+        assert done.code == 15 and f"{word!r} is no dialect of SQL" in done.stderr and hint in done.stderr
+    for word in ("postgres", "PostgreSQL", "MySQL", "mssql"):
+        done = cli("import", kind, "m", "--dialect", word, "--dry-run", "--json", cwd=repo)
+        assert done.code == 0 and done.json["appended"] == (2 if kind == "sql" else 0)
+
+
 def test_odd_files_are_counted_and_break_nothing(repo, cli):
     write(repo, "db/a.sql", "CREATE TABLE ok (id int);")
     (repo / "db/b.sql").write_bytes(b"CREATE TABLE \xff\xfe (id int);")
