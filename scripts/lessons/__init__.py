@@ -1,0 +1,1 @@
+"""Lives of lessons in a made-up time: what `lessons-experiment` and `lessons-year` share."""
