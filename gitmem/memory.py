@@ -731,11 +731,14 @@ class Memory:
 
         return overriding.override(self.desk, prefix, reason, session=session, dry_run=dry_run)
 
-    def digest(self, *, most: int = 2048) -> Digest:
-        """Return what a session should know at its start, in at most so many bytes; "" where there is nothing."""
+    def digest(self, *, most: int = 2048, hurried: bool = False) -> Digest:
+        """Return what a session should know at its start, in at most so many bytes; "" where there is nothing.
+
+        `hurried`: for a hook, which can't wait until much of the log is read; then it says that.
+        """
         from gitmem.cases import digesting
 
-        return digesting.digest_of(self.desk, most=most)
+        return digesting.digest_of(self.desk, most=most, hurried=hurried)
 
     def reminder(self, session: str) -> str:
         """Return which watched files a session edited without a decision recorded since; "" where there are none."""

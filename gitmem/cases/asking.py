@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from gitmem.cases.gating import BEHIND_MAX
+from gitmem.cases import gating
 from gitmem.cases.glancing import inside, is_path, repository_at, repository_of, whole_path
 from gitmem.core import dates, entities
 from gitmem.core.calls import CANARY
@@ -35,7 +35,7 @@ def after_call(desk: Desk, call: Call) -> None:
     if not call.asked and not (call.edits and call.session):
         return
     try:
-        cache = desk.model.current_within(BEHIND_MAX)
+        cache = gating.soon(desk)
     except NoLog:
         return
     if cache is None:  # a hook doesn't wait for it; what was asked is told once more

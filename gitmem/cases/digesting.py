@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from gitmem.cases import gating
 from gitmem.cases.results import Digest
 from gitmem.core import dates, digest, entities, gate
 from gitmem.core.digest import Section
@@ -25,18 +26,25 @@ if TYPE_CHECKING:
 REST = "Closed here, a person's first:"
 #: So many rules are told, and so many lessons: the memory may grow, and what a session is told does not.
 LESSONS_MAX = 5
+#: Said in the place of everything where a hook can't wait for what is read.
+BEHIND = (
+    "Nothing can be told yet, and no edit is looked at: the cache is missing, or far behind the log. "
+    "`git decisions status` builds it, once."
+)
 #: What git is given to say what was changed here.
 ASKING_S = 0.6
 #: The branches that others start from, the first that there is.
 TRUNKS = ("refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master", "refs/heads/trunk")
 
 
-def digest_of(desk: Desk, *, most: int = digest.BYTES_MAX) -> Digest:
+def digest_of(desk: Desk, *, most: int = digest.BYTES_MAX, hurried: bool = False) -> Digest:
     """Do what `Memory.digest` says."""
     try:
-        cache = desk.cache()
+        cache = gating.soon(desk) if hurried else desk.cache()
     except NoLog:
         return Digest("", [])
+    if cache is None:
+        return Digest(f"{digest.HEAD}\n{BEHIND}", [])
     now = dates.of_seconds(time.time())
     briefing = Briefing(cache, desk.scope(), now)
     branch, paths = _work(desk)
@@ -155,8 +163,10 @@ def reminder(desk: Desk, session: str) -> str:
     if not session:
         return ""
     try:
-        cache = desk.cache()
+        cache = gating.soon(desk)
     except NoLog:
+        return ""
+    if cache is None:
         return ""
     with Activity(desk.repository) as kept:
         edits = kept.edits(session)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from gitmem.core.policy import Policy
     from gitmem.store.cache import Cache
 
-#: A hook reads so many commits of the log to catch up, and leaves more to a command that has time.
-BEHIND_MAX = 300
+#: A hook reads so many commits of the log to catch up, and so many events, and leaves more to a command that has time.
+BEHIND_MAX, EVENTS_BEHIND_MAX = 300, 2000
 
 
 class TooFarBehind(Exception):
@@ -146,10 +146,15 @@ def _name_of(call: Call, reader: Reader) -> tuple[str, int]:
     return digests.sha256("\0".join(said).encode("utf-8", "surrogatepass")).hexdigest(), within_s
 
 
+def soon(desk: Desk) -> Cache | None:
+    """Return the cache where a hook can wait for it, else None. Raises NoLog."""
+    return desk.model.current_within(BEHIND_MAX, EVENTS_BEHIND_MAX)
+
+
 def _cache(desk: Desk) -> Cache | None:
     """Return the cache, or None where there is no log. Raises TooFarBehind."""
     try:
-        cache = desk.model.current_within(BEHIND_MAX)
+        cache = soon(desk)
     except NoLog:
         return None
     if cache is None:

@@ -19,7 +19,7 @@ def digest(call: Call) -> Answer:
     try:
         if call.event == "compact":
             return Answer(memory.reminder(call.session))
-        told = [memory.digest().text]
+        told = [memory.digest(hurried=True).text]
         if call.source == "compact":  # before it, most clients tell only their user
             told.append(memory.reminder(call.session))
         return Answer("\n\n".join(text for text in told if text))

@@ -102,8 +102,9 @@ def leftovers(repository: Repository, kind: str) -> list[str]:
     except OSError:
         return []
     found = []
+    front = kind + "."
     for name in names:
-        pid = name.split(".")[1] if name.startswith(kind + ".") else ""
+        pid = name[len(front) :].split(".")[0].partition("-")[0] if name.startswith(front) else ""
         if pid.isdigit() and not is_running(int(pid)):
             found.append(f"{repository.local_dir}/{name}")
     return found

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from gitmem.store.upkeep import Upkeep
 
 
+#: What one event takes in a tree, in bytes: its mode, its id and suffix, a SHA-1.
+TREE_ENTRY = 97
+
+
 class ReadModel:
     """The cache of one repository, brought up to date when it is asked for.
 
@@ -85,8 +89,8 @@ class ReadModel:
             self.close()
             return self._upkeep().rebuilt(seen)
 
-    def current_within(self, commits: int) -> Cache | None:
-        """Return what `current` does where at most so many commits of the log must be read for it, else None.
+    def current_within(self, commits: int, events: int) -> Cache | None:
+        """Return what `current` does where so many commits and events of the log at most must be read, else None.
 
         For who has a deadline. Raises NoLog, without git where the files say so.
         """
@@ -101,13 +105,22 @@ class ReadModel:
             tip = ""
         if has_no_log(self.repository):
             raise NoLog()
+        from gitmem.store.git import RAW  # here: nearly always the stamp says it all
+
         known = [f"^{tip}"] if tip else []
-        counted = self.repository.try_git("rev-list", "--count", f"--max-count={commits + 1}", LOG_REF, *known)
-        if counted.rc != 0:
+        words = ("rev-list", "--format=%T", f"--max-count={commits + 1}", LOG_REF, *known)
+        listed = self.repository.try_git(*words, env=RAW)
+        if listed.rc != 0:
             if self.open_log().tip() is None:
                 raise NoLog()
             return None
-        return self.current() if int(counted.out) <= commits else None
+        trees = [line for line in listed.out.split(b"\n") if line and not line.startswith(b"commit ")]
+        if len(trees) > commits:
+            return None
+        # An import puts a thousand events into a commit: a tree is as long as its events are many.
+        sized = self.repository.try_git("cat-file", "--batch-check=%(objectsize)", input=b"\n".join(trees), env=RAW)
+        sizes = [int(line) for line in sized.out.split(b"\n") if line.isdigit()]
+        return self.current() if sum(sizes) <= events * TREE_ENTRY else None
 
     def rebuild(self) -> Cache:
         """Throw the cache away and build it again from the log."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from gitmem.core.calls import Answer, Call, Edit
-from gitmem.hooks import gate
+from gitmem.core.drafts import Draft
+from gitmem.hooks import digest, gate
 from gitmem.memory import Memory
 from gitmem.store.activity import Activity
 
@@ -608,15 +608,42 @@ def test_a_log_that_moved_under_the_cache_is_read_first(world, git, cli, tmp_pat
     assert world.edit("db/1.sql", COLUMN).text == ""
 
 
-def test_a_cache_far_behind_is_not_waited_for(world, monkeypatch):
+@pytest.mark.parametrize(("most", "is_much"), [("BEHIND_MAX", 3), ("EVENTS_BEHIND_MAX", 6)])
+def test_a_cache_far_behind_is_not_waited_for(world, monkeypatch, most, is_much):
+    """Neither where many commits are to be read, nor where an import put many events into few."""
     world.person("reject", "payments.card_token", "-r", WHY)
-    shutil.rmtree(world.repo / ".git" / "gitmem")
-    (world.repo / ".git" / "gitmem").mkdir()
+    memory = Memory.open(str(world.repo), os.environ)
+    drafts = [Draft("change", {"entity_path": f"a.b{n}", "change_type": "add", "reasoning": "x"}) for n in range(5)]
+    memory.append_history(
+        [one.with_fields({**one.fields, "source": f"s:{n}"}) for n, one in enumerate(drafts)], channel="import"
+    )
+    memory.close()
+    session = Call("claude", "start", source="startup", session="claude:a", cwd=str(world.repo))
+    told = digest.digest(session).text
+    assert WHY in told
+    for name in ("cache.sqlite", "cache.sqlite-wal", "cache.sqlite-shm"):
+        (world.repo / ".git" / "gitmem" / name).unlink(missing_ok=True)
     with monkeypatch.context() as patch:
-        patch.setattr("gitmem.cases.gating.BEHIND_MAX", 0)
+        patch.setattr(f"gitmem.cases.gating.{most}", is_much - 1)
         assert world.edit("db/1.sql", COLUMN).text == ""
         assert world.outcomes()[0][1] == "open"
-    assert world.edit("db/1.sql", COLUMN).stop, "few commits are read"
+        behind = digest.digest(session).text
+        assert "no edit is looked at" in behind and "`git decisions status`" in behind and WHY not in behind
+        assert digest.digest(Call("claude", "compact", session="claude:a", cwd=str(world.repo))).text == ""
+        patch.setattr(f"gitmem.cases.gating.{most}", is_much)
+        assert digest.digest(session).text == told
+    assert world.edit("db/1.sql", COLUMN).stop
+
+
+def test_what_a_killed_build_left_is_removed_by_the_next(world, cli):
+    """It may hold the text of what was redacted since."""
+    world.person("reject", "payments.card_token", "-r", WHY)
+    local = world.repo / ".git" / "gitmem"
+    gone, running = local / "caching.4194303", local / f"caching.{os.getpid()}"
+    for path in (gone, Path(f"{gone}-journal"), running):
+        path.write_text("a build")
+    assert cli("rebuild", cwd=world.repo).code == 0
+    assert sorted(path.name for path in local.glob("caching.*")) == [running.name]
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not Path("/proc").exists(), reason="needs a mount of its own")
