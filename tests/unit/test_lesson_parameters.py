@@ -5,29 +5,41 @@ That each of those tests fails when its constant is one more is seen by `scripts
 
 from __future__ import annotations
 
-import ast
+import importlib.machinery
+import importlib.util
 import re
+from types import ModuleType
 
 import pytest
 from conftest import ROOT
 
 from gitmem.core.lessons import policies
-from gitmem.core.lessons.policies import AUSTERE, GRADES, PARAMETERS, TENDER, Policy, named
+from gitmem.core.lessons.policies import AUSTERE, BOUNDS, GRADES, PARAMETERS, TENDER, Policy, named
 
-ROOM = ROOT / "gitmem" / "core" / "lessons"
-#: Numbers of the room that are no choice: units, tables and how tables are read.
+#: The files in which lessons are worked out, found, kept and told.
+FILES = [
+    *(f"core/lessons/{path.name}" for path in sorted((ROOT / "gitmem/core/lessons").glob("*.py"))),
+    *(f"cases/{name}.py" for name in ("capturing", "cautioning", "recalling", "sleeping", "teaching")),
+    *(f"store/{name}.py" for name in ("inbox", "lessons")),
+]
+#: Numbers that are no choice: units, versions, tables and how tables are read, what the format or a policy says.
 UNITS = {
-    "ALWAYS",
-    "DAY_S",
-    "WHOLE",
-    "_EPOCH",
-    "_HALVING",
-    "_KNOWN",
-    "_MICROSECOND",
-    "_SECOND",
-    "_SHIFT",
-    "_STEPS",
+    "core/lessons/fading.py": {"DAY_S", "WHOLE", "_EPOCH", "_HALVING", "_MICROSECOND", "_SHIFT", "_STEPS"},
+    "core/lessons/life.py": {"ALWAYS", "_SECOND"},
+    "core/lessons/recall.py": {"_CORE_MAX", "_MILLION"},
+    "core/lessons/words.py": {"CAUSES", "CONTENT", "DENIES", "OBLIGES", "ORDERS", "SIDES", "_KNOWN"},
+    "store/inbox.py": {"KEPT_S", "VERSION"},
 }
+
+
+@pytest.fixture(scope="module")
+def docs() -> ModuleType:
+    loader = importlib.machinery.SourceFileLoader("docs", str(ROOT / "scripts" / "docs"))
+    spec = importlib.util.spec_from_loader("docs", loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
 
 
 @pytest.mark.parametrize("one", PARAMETERS, ids=lambda one: one.name)
@@ -63,19 +75,25 @@ def test_the_page_lists_every_constant_with_its_values_and_its_test():
         assert one.why in row
 
 
-def test_the_room_has_no_number_beside_them():
-    """A constant of a module that is a number, or made of one, is a parameter or a unit."""
+def test_the_room_has_no_number_beside_them(docs):
+    """A name of a module that stands for a number is a bound of the page, or a unit."""
+    bounds = {(one.place, one.name) for one in BOUNDS}
+    assert len(bounds) == len(BOUNDS)
     found = set()
-    for path in sorted(ROOM.glob("*.py")):
-        for node in ast.parse(path.read_text("utf-8")).body:
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-            value = getattr(node, "value", None)
-            if value is not None and path.name != "policies.py":
-                numbers = [n for n in ast.walk(value) if isinstance(n, ast.Constant) and type(n.value) in (int, float)]
-                if numbers:
-                    found |= {target.id for target in targets if isinstance(target, ast.Name)}
-    assert found - UNITS == set()
-    assert found & UNITS
+    for place in FILES:
+        if place != "core/lessons/policies.py":
+            found |= {(place, name) for name in docs.numbers_of(place) if name not in UNITS.get(place, ())}
+    assert found - bounds == set()
+    assert bounds - found == set()
+
+
+def test_the_page_lists_every_bound(docs):
+    page = (ROOT / "docs" / "parameters.md").read_text("utf-8")
+    for one in BOUNDS:
+        value = docs.numbers_of(one.place)[one.name]
+        assert one.grade in GRADES and isinstance(value, int | float)
+        row = f"| `{one.name}` | {value:,} | {one.grade} | {one.why} | `{one.place}` |"
+        assert row in page.splitlines()
 
 
 def test_a_policy_is_named_versioned_and_hashed():

@@ -266,6 +266,45 @@ PARAMETERS = (
     ),
 )  # fmt: skip
 
+Bound = namedtuple("Bound", ("place", "name", "grade", "why"))
+Bound.__doc__ = """A number that is the same under every policy: its file in the package, its name there, its grade, and
+where it comes from. Its value stands beside what it bounds; it decides how much is looked at, and nothing of what is
+stored."""
+
+BOUNDS = (
+    Bound("core/lessons/recall.py", "BUDGET", "ad hoc", "Tokens of a recall where none are given: a page of text."),
+    Bound("core/lessons/recall.py", "BUDGET_MIN", "convenience", "The least budget that holds a line."),
+    Bound(
+        "core/lessons/recall.py", "EXACT_MAX", "convenience",
+        "So many decisions that a question names are told: they come first, and must leave room.",
+    ),
+    Bound("core/lessons/recall.py", "IN_HAND", "convenience", "The file in hand is so near; each folder above, half."),
+    Bound(
+        "core/lessons/recall.py", "PRIOR_LESSONS", "ad hoc",
+        "So many lessons of others are thought to stand beside those of a log when a word's rarity is told, so that in "
+        "a small log no word is rare by chance. Chosen on the labelled set.",
+    ),
+    Bound("core/lessons/recall.py", "_STEPS", "convenience", "Steps of a word's weight in one doubling of its rarity."),
+    Bound("cases/recalling.py", "LOOKED_AT", "convenience", "So many lessons that hold some of the words are weighed."),
+    Bound("cases/recalling.py", "OF_A_TOPIC", "convenience", "So many lessons of a rule's topic are looked at."),
+    Bound("cases/recalling.py", "RULES_TOLD", "convenience", "So many rules are looked at for a question."),
+    Bound("cases/recalling.py", "PROMOTIONS_MAX", "convenience", "So many of the newest promotions, for a digest."),
+    Bound("cases/recalling.py", "FILES_MAX", "convenience", "So many changed files are taken for a digest."),
+    Bound("cases/recalling.py", "NAMES_MAX", "convenience", "So many words of a question are looked up as names."),
+    Bound("cases/teaching.py", "COMPARED_MAX", "convenience", "So many lessons are held against a new one."),
+    Bound("cases/capturing.py", "WEIGHED_MAX", "convenience", "So many captures are weighed at a commit, the newest."),
+    Bound("cases/capturing.py", "COMPARED_MAX", "convenience", "So many lessons are compared with each of them."),
+    Bound("cases/capturing.py", "PATHS_MAX", "convenience", "So many files does a lesson name that a hook writes."),
+    Bound("cases/cautioning.py", "LOOKED_MAX", "convenience", "So many lessons around an edit are looked at."),
+    Bound("cases/cautioning.py", "NOTES_MAX", "convenience", "So many files of one call get a note of caution."),
+    Bound("store/lessons.py", "COMMON_FROM", "convenience", "A word that more lessons have is common."),
+    Bound("store/lessons.py", "FOUND_MAX", "convenience", "So many lessons does one lookup give, the newest."),
+    Bound("store/lessons.py", "RULES_MAX", "convenience", "So many promotions are looked at, the newest."),
+    Bound("store/inbox.py", "USES_MAX", "convenience", "So many uses wait for the next commit."),
+    Bound("store/inbox.py", "BUSY_S", "convenience", "So long (in seconds) is waited for another process."),
+    Bound("store/inbox.py", "KEYS_MAX", "convenience", "So many commits and sessions of a capture count."),
+)  # fmt: skip
+
 
 class Policy:
     """The constants of one policy, as attributes named after `PARAMETERS`; values never change once it is made.
