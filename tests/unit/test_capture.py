@@ -39,7 +39,7 @@ def test_a_score_is_the_sum_of_its_parts():
     assert score.total == 28 + 20 + 15 + 10 - 10
     assert str(score.parts[0]) == "severity 70 × 40 % = 28"
     austere = capture.score(seen, AUSTERE, known=20, waiting=50, in_hand=IN_HAND)
-    assert [part.points for part in austere.parts] == [part.points for part in score.parts]
+    assert {part.name: (part.value, part.weight, part.points) for part in austere.parts} == parts
 
 
 def test_what_passes_the_bar_of_each_policy():
@@ -177,6 +177,7 @@ def test_the_inbox_forgets_and_is_bounded(repo, monkeypatch):
         inbox.put(Capture(FAILURE, "dropped"), "day:2")
         assert [item.capture.core for item in inbox.items()] == ["old"]
     assert KEPT_S == 30 * 86400 and ITEMS_MAX == 200
+    assert (AUSTERE.inbox_days, AUSTERE.inbox_max) == (TENDER.inbox_days, TENDER.inbox_max)  # one inbox for both
     monkeypatch.setattr("gitmem.store.inbox.time.time", lambda: now + 30 * 86400 - 60)
     with Inbox(repository, is_read_only=True) as inbox:
         assert [item.capture.core for item in inbox.items()] == ["old"]

@@ -7,7 +7,7 @@ from lesson_events import World
 from recall_set import LESSONS, LONG_NEAR, LONG_NOISE, NEAR, NOISE
 
 from gitmem.core.lessons import recall, words
-from gitmem.core.lessons.policies import AUSTERE, TENDER, Policy
+from gitmem.core.lessons.policies import AUSTERE, POLICIES, TENDER, Policy
 from gitmem.core.lessons.recall import BUDGET, Item, Question, fitted
 
 FIXTURE = "The fixture needs the time zone set, or date tests fail on CI"
@@ -52,6 +52,11 @@ def test_one_shared_word_is_chance_unless_it_is_the_question() -> None:
     assert ask(world, "zone picker") == []
     assert found(ask(world, "zone picker", policy=TENDER.varied(words_least=1))) == [lesson]
     assert found(ask(world, "the zones")) == [lesson]
+    for policy in POLICIES:
+        met = [
+            recall.match(Question(asked), policy, (FIXTURE,), ()) for asked in ("zone fixture picker", "zone picker x")
+        ]
+        assert [one.relevance > 0 for one in met] == [True, False]
 
 
 def test_a_long_question_is_measured_by_its_rarest_words() -> None:
@@ -60,6 +65,8 @@ def test_a_long_question_is_measured_by_its_rarest_words() -> None:
     task = "please look why the fixture is slow on the new machine when date tests run before lunch in our office"
     assert found(ask(world, task)) == [lesson]
     assert ask(world, task, policy=TENDER.varied(words_enough=9)) == []
+    asked = Question("alpha beta gamma delta epsilon zeta")  # words of one rarity: two of the five that are enough
+    assert [recall.match(asked, policy, ("alpha beta",), ()).relevance for policy in POLICIES] == [40, 40]
 
 
 def test_the_file_in_hand_is_enough_under_tender_alone() -> None:
@@ -70,6 +77,8 @@ def test_the_file_in_hand_is_enough_under_tender_alone() -> None:
         assert ask(world, "speed", (path,), policy=AUSTERE) == []
     assert ask(world, "speed", ("tests/other.py",)) == []
     assert ask(world, "speed", ("tests/conftest.py",), policy=TENDER.varied(place_gain=39)) == []
+    asked = Question("speed", ["tests/conftest.py"])
+    assert [recall.match(asked, policy, (), ["tests/conftest.py"]).relevance for policy in POLICIES] == [40, 40]
     # one shared word is enough beside it
     bare = TENDER.varied(place_gain=0)
     assert found(ask(world, "zone picker", ("tests/conftest.py",), policy=bare)) == [lesson]
@@ -129,6 +138,12 @@ def test_what_binds_more_ranks_higher() -> None:
         next(i.score for i in items if i.id == ids[one]) for one in ("note", "practice", "policy")
     )
     assert 0 <= policy - note * 150 // 100 <= 1 and 0 <= practice - note * 125 // 100 <= 1
+    for each, day, scores in (
+        (TENDER, 56, [27, 52, 97]),
+        (AUSTERE, 17, [43, 63, 98]),
+    ):  # days on which one percent shows
+        told = {item.id: item.score for item in ask(world, "Set the time zone", day=day, policy=each)}
+        assert [told[ids[one]] for one in ("note", "practice", "policy")] == scores
     plain = TENDER.varied(practice_weight=100, policy_weight=100)
     assert len({item.score for item in ask(world, asked, policy=plain)}) == 1
 
@@ -170,6 +185,12 @@ def test_a_gist_that_has_come_too_far_is_told_as_the_core() -> None:
     assert item.line.endswith('workers" (told as its core: its gist has kept 42 % of the words)')
     (item,) = ask(world, "fixture time zone", policy=TENDER.varied(gist_bar=42))
     assert item.is_gist and item.line.endswith('"fixture: time zone" [gist, see core]')
+    core = "alpha beta gamma delta epsilon zeta kappa lambda omega sigma"
+    for policy, kept in ((TENDER, 5), (AUSTERE, 7)):  # exactly at the bar
+        world = World()
+        lesson = world.lesson(core)
+        world.event("gist", 1, targets=lesson, gist=" ".join(core.split()[:kept]))
+        assert [one.is_gist for one in ask(world, "alpha beta gamma", policy=policy)] == [True]
 
 
 def _ladder(world: World, rank: str = "rule") -> tuple[str, list[str]]:
@@ -200,6 +221,8 @@ def test_a_rusty_rule_says_so() -> None:
     line = ask(world, "fixture time zone", day=3 + days)[0].line
     assert line.startswith("[rule, 3 lessons, proposed, rusty since 2026-01] R-")
     assert "rusty" not in ask(world, "fixture time zone", day=3 + days, policy=TENDER.varied(rust_bar=500_001))[0].line
+    days = AUSTERE.rust_half_life_days
+    assert "rusty" in ask(world, "fixture time zone", day=3 + days, policy=AUSTERE)[0].line
 
 
 def test_a_pattern_is_silent_and_its_lessons_are_told() -> None:
