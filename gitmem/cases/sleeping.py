@@ -85,7 +85,9 @@ def lessons(
     for lesson in book.lessons.values():
         if lesson.is_gone or lesson.under or not lesson.marks.isdisjoint(_HIDING):
             continue
-        if not entities.sees(scope, lesson.scope) or not fits(lesson):
+        if not entities.sees(scope, lesson.scope):
+            continue
+        if not any(fits(one) for one in (lesson, *(book.lessons[name] for name in lesson.repeats))):
             continue
         at = _band(book, lesson)
         counts[at] += 1
@@ -172,6 +174,7 @@ def _fits(desk: Desk, topic: str, path: str) -> Callable[[Lesson], bool]:
     place = letters.fold(desk.canonical(path)) if path else ""
 
     def fits(lesson: Lesson) -> bool:
+        """Say so of a lesson, by what it says itself."""
         if key and letters.fold(" ".join(lesson.topic.split())) != key:
             return False
         if not place:

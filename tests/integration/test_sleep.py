@@ -416,6 +416,24 @@ def test_what_cannot_be_done_is_said_in_a_sentence(repo, cli, person, git):
     assert tip(git, repo) != before
 
 
+def test_lessons_are_listed_by_topic_and_by_place_their_repeats_among_them(repo, cli):
+    a, b = written(
+        repo,
+        lesson(SAME, 2, commit=1, paths=["tests/conftest.py"], topic="Time zones"),
+        lesson("Retries hid the error.", 2, commit=1, paths=["src/client.py::call"]),
+    )
+    written(repo, lesson("Once more.", 1, commit=2, targets=[a], paths=["tests/more/conftest.py"]))
+
+    def listed(*words: str) -> list[str]:
+        return [one["id"] for one in cli("lessons", *words, "--json", cwd=repo).json["lessons"]]
+
+    assert listed("--topic", "time  ZONES") == listed("--path", "tests") == listed("--path", "tests/more") == [a]
+    assert listed("--path", "src/client.py") == listed("--path", "src/client.py::call") == [b]
+    assert listed("--path", "src/other.py") == listed("--topic", "zones") == []
+    assert set(listed()) == {a, b} and len(listed("-n", "1")) == 1
+    assert "and 1 more" in cli("lessons", "-n", "1", cwd=repo).stdout
+
+
 def test_as_of_then_is_what_was_known_then(repo, cli):
     first, second = written(repo, lesson(SAME, 300, commit=1), lesson(f"{SAME}!", 10, commit=1))
     then = cli("sleep", "--dry-run", "--as-of", ago(100), "--json", cwd=repo).json

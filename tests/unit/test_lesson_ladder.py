@@ -76,6 +76,17 @@ def test_recurrences_and_what_was_absorbed_count_by_their_own_commits(world):
     assert rungs(book) == [("rule", 3)]
 
 
+def test_a_recurrence_that_says_nothing_of_the_outcome_went_as_before(world):
+    first = world.lesson("The fixture needs the time zone set.", commit=1, outcome=-60)
+    second = world.lesson("Again the fixture.", 1, commit=2, targets=first)
+    world.lesson("And again.", 1, commit=3, targets=second)
+    other = world.lesson("This time it held.", 1, commit=4, targets=first, outcome=20)
+    world.slept(2)
+    book = world.book(2)
+    assert [(rule.rank, rule.direction, rule.count) for rule in book.rules] == [("rule", -1, 3)]
+    assert book.rules[0].contradicted_by == (other,)
+
+
 def test_a_latent_or_sealed_lesson_is_evidence_only_once_touched_or_unsealed(world):
     old = lessons(world, [1, 2])
     lessons(world, [3], 200)

@@ -52,7 +52,7 @@ class Lesson:
 
     core, gist     the writer's sentence; the gist in force, which is the core where there is none
     topic          as it was given, or ""; `topic_key` is what it is grouped by
-    direction      -1, 0 or 1: the sign of its outcome
+    direction      -1, 0 or 1: the sign of its outcome; of a recurrence without one, that of what it repeats
     trust, marks   as the verdicts have them; the marks that hold at the moment
     is_gone        retracted or redacted: it is shown by `show` and `history` only
     commit         what makes it distinct as evidence: its commit, or its day
@@ -246,7 +246,10 @@ class Book:
         for event in ordered:
             kind = event.kind
             if kind == "lesson":
-                self.lessons[event.id] = self._lesson(event)
+                lesson = self.lessons[event.id] = self._lesson(event)
+                repeated = self._repeated(lesson) if "outcome" not in event.fields else ""
+                if repeated:  # who only says that it happened again says that it went as before
+                    lesson.direction = self.lessons[repeated].direction
                 if self.counts(event):
                     for target in self._chain(self.lessons[event.id]):
                         act(target, event, life.USE, self.lessons[event.id].commit)
