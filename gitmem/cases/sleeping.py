@@ -11,8 +11,10 @@ from collections.abc import Callable
 
 from gitmem.cases import recording
 from gitmem.cases.results import History, Lessons, Rules, Slept
+from gitmem.cases.typed import strings_of
 from gitmem.core import dates, entities, letters
 from gitmem.core.drafts import Draft
+from gitmem.core.ids import short
 from gitmem.core.lessons import sleep as asleep
 from gitmem.core.lessons.book import Book
 from gitmem.core.lessons.ladder import PATTERN
@@ -140,7 +142,22 @@ def history(desk: Desk, prefix: str) -> History:
 
 def undo(desk: Desk, prefix: str, reason: str, *, dry_run: bool = False) -> Recorded:
     """Do what `Memory.undo` says."""
-    return recording.record(desk, Draft("undo", {"targets": [prefix], "reason": reason}), dry_run=dry_run)
+
+    def prepare(cache: Cache, draft: Draft) -> Draft:
+        targets = strings_of(draft.fields["targets"])
+        taken_back = shelf.book(cache, desk.lesson_policy(), _now(), targets).taken_back
+        for target in targets:
+            if target in taken_back:
+                by = short(taken_back[target].id)
+                raise RuleViolation(
+                    what=f"{short(target)} is undone already, by {by}",
+                    hint=f"`git decisions undo {by} -r WHY` brings it back.",
+                    ids=[target],
+                )
+        return draft
+
+    draft = Draft("undo", {"targets": [prefix], "reason": reason})
+    return recording.record(desk, draft, dry_run=dry_run, prepare=prepare)
 
 
 # --- helpers -------------------------------------------------------------------------------------

@@ -278,6 +278,7 @@ def _replayed(answer: Answer) -> Iterator[Line]:
             yield Line(("", "    "), ("label", "core: "), ("", answer["lesson"]["core"]), hang=6)
     elif answer["rule"]:
         yield from rule(answer["rule"])
+    subject = (answer["lesson"] or answer["rule"] or {}).get("id")
     for step in answer["steps"]:
         yield EMPTY
         agent = f" (by {step['agent']})" if step["agent"] else ""
@@ -287,6 +288,9 @@ def _replayed(answer: Answer) -> Iterator[Line]:
             ("id", step["event"][: entries.SHORT]), ("", " "), ("dim", entries.when(step["recorded_at"])), ("", "  "),
             ("entity", step["what"]), ("dim", who), hang=4,
         )  # fmt: skip
+        about = [name[: entries.SHORT] for name in step["targets"] if name != subject]
+        if about and (step["kind"] == "undo" or step["action"] == "absorb"):
+            yield Line(("", "    "), ("label", "of: "), ("id", ", ".join(about)))
         if step["commit"]:
             yield Line(("", "    "), ("label", "commit: "), ("commit", step["commit"][: entries.COMMIT]))
         if step["reason"]:

@@ -276,6 +276,8 @@ def test_an_undo_is_the_inverse_and_of_an_undo_too(repo, cli, person):
     assert person("sleep", "--json").json["outcomes"] == []
     person("undo", undone["id"][:8], "-r", "One thing after all.")
     assert [one["id"] for one in person("lessons", "--json").json["lessons"]] == [first]
+    again = person("undo", undone["id"], "-r", "so", code=14)
+    assert "is undone already, by" in again.stderr and "nothing was written" in again.stderr
     refused = person("undo", first, "-r", "so", code=14)
     assert "only what a sleep found, a gist, a use or an undo can be undone" in refused.stderr
     assert "nothing was written" in refused.stderr
@@ -299,7 +301,7 @@ def test_a_history_tells_each_change_with_before_and_after_and_ends_in_what_is(r
     answer = person("history", f"L-{a[:8]}", "--json").json
     steps = [(one["what"], one["before"].get("uses"), one["after"].get("uses")) for one in answer["steps"]]
     assert [what for what, _, _ in steps] == [
-        "stated", "use", "use, counted before", "recurrence", "gist", "touch", "revival", "absorb of another",
+        "stated", "use", "use, counted before", "recurrence", "gist", "touch", "revival", "takes in another",
         "evidence of a pattern", "pin", "ratify",
     ]  # fmt: skip
     assert steps[1] == ("use", 0, 1) and steps[3] == ("recurrence", 1, 2)

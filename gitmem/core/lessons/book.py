@@ -210,6 +210,7 @@ class Book:
     rules     patterns, rules and principles that stand, proposed or ratified, in the order of their promotion
     fallen    those that lost their evidence
     undone    outcomes that a person took back: (action, targets). No sleep makes them again
+    taken_back   what an undo in force takes back, by id, each with that undo
     """
 
     def __init__(
@@ -233,7 +234,7 @@ class Book:
 
     def _read(self) -> None:
         ordered = sorted(self._events.values(), key=_order)
-        taken_back = self._taken_back(ordered)
+        taken_back = self.taken_back = self._taken_back(ordered)
         gists: dict[str, Event] = {}
         marks: dict[str, list[Event]] = {}
         acts: dict[str, list[tuple[int, int, str, str, str]]] = {}

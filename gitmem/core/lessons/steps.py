@@ -113,7 +113,7 @@ def _what(
         return event.action if subject in event.targets else f"{event.action} of another"
     if event.kind == "sleep":
         if event.action == "absorb":
-            return "absorb" if "under" in differing else "absorb of another"
+            return "goes under another" if "under" in differing else "takes in another"
         if event.action == "promote" and subject in event.targets:
             becomes = event.fields.get("becomes")
             return f"evidence of a {becomes.get('rank', 'rule') if isinstance(becomes, dict) else 'rule'}"
