@@ -31,6 +31,11 @@ BEHIND = (
     "Nothing can be told yet, and no edit is looked at: the cache is missing, or far behind the log. "
     "`git decisions status` builds it, once."
 )
+#: Said where the repository is set up for agents, and its decisions are still in its remote.
+NONE_HERE = (
+    "This repository is set up for git decisions and has none here yet, so no edit is looked at. "
+    "`git decisions init` gets those of its remote."
+)
 #: What git is given to say what was changed here.
 ASKING_S = 0.6
 #: The branches that others start from, the first that there is.
@@ -42,7 +47,7 @@ def digest_of(desk: Desk, *, most: int = digest.BYTES_MAX, hurried: bool = False
     try:
         cache = gating.soon(desk) if hurried else desk.cache()
     except NoLog:
-        return Digest("", [])
+        return Digest(NONE_HERE if hurried and _is_set_up(desk) else "", [])
     if cache is None:
         return Digest(f"{digest.HEAD}\n{BEHIND}", [])
     now = dates.of_seconds(time.time())
@@ -91,6 +96,16 @@ def _lessons(desk: Desk, cache: Cache, paths: list[str], now: str) -> tuple[list
         return recalling.at_hand(desk, cache, paths, now)
     except Refused:  # of a policy that nobody knows `recall` complains; a session begins all the same
         return [], []
+
+
+def _is_set_up(desk: Desk) -> bool:
+    """Say whether agents' clients call us here by what the work tree holds, and there is a remote."""
+    from gitmem.store.setup import Setup
+
+    repository = desk.repository
+    if repository.work_tree is None or not Setup(repository).present():
+        return False
+    return bool(repository.try_git("remote", timeout_s=ASKING_S).out.strip())
 
 
 def _shared_out(sections: list[Section]) -> list[Section]:

@@ -49,6 +49,33 @@ def test_nothing_is_said_where_there_is_nothing(repo, person, cli, make_repo, tm
     assert start(repo) == ""
 
 
+def test_a_clone_without_the_log_is_told_so_where_it_is_set_up(repo, person, cli, git, tmp_path):
+    """Whoever clones has the clients' files, and neither the log nor the hooks of git before `init`."""
+    hub, clone = tmp_path / "hub.git", tmp_path / "clone"
+    git("init", "-q", "--bare", hub, cwd=tmp_path)
+    git("remote", "add", "origin", hub, cwd=repo)
+    rejected = person(repo, "reject", "payments.card_token", "-r", WHY)
+    (repo / "a").write_text("x\n")
+    git("add", "a", cwd=repo)
+    git("commit", "-q", "-m", "before", cwd=repo)
+    git("push", "-q", "origin", "HEAD:refs/heads/main", cwd=repo)
+    git("clone", "-q", "--branch", "main", hub, clone, cwd=tmp_path)
+    assert start(clone) == "", "nobody asked for it here"
+    assert cli("setup", "--agent", "claude", cwd=repo).code == 0
+    git("add", "-A", cwd=repo)
+    git("commit", "-q", "-m", "set up", cwd=repo)
+    git("push", "-q", "origin", "HEAD:refs/heads/main", cwd=repo)
+    assert cli("push", cwd=repo).code == 0
+    git("pull", "-q", cwd=clone)
+    told = start(clone)
+    assert "has none here yet" in told and "`git decisions init`" in told and WHY not in told
+    assert cli("init", cwd=clone).code == 0
+    assert rejected[:8] in start(clone) and "has none here" not in start(clone)
+    git("remote", "remove", "origin", cwd=clone)
+    git("update-ref", "-d", "refs/decisions/log", cwd=clone)
+    assert start(clone) == "", "where should they come from?"
+
+
 def test_what_is_changed_here_comes_first_then_the_branch(repo, person, git):
     (repo / "src").mkdir()
     for name in ("one.py", "two.py", "three.py"):
