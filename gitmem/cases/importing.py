@@ -172,7 +172,8 @@ def append_history(
     rehearsal = Rehearsal(desk.model)
     try:
         bulk = Bulk(rehearsal, rehearsal.log, writer, CHUNK, iter(nonce, ""), Turn)
-        return bulk.append(drafts, progress, refused)
+        tell = progress and (lambda _, done, total: progress("deciding", done, total))
+        return bulk.append(drafts, tell, refused)
     finally:
         rehearsal.close()
 
