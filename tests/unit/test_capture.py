@@ -55,20 +55,13 @@ def test_what_passes_the_bar_of_each_policy():
             for seen in (reasoned, bare, override, once, twice, thrice)
         ]
         found[policy.name] = [score.passes for score in scores]
-        # at the bar, and one below
-        (edge,) = [score for score in scores if score is scores[0]]
-        assert edge.passes == (edge.total >= policy.capture_bar)
-        at, below = (capture.Score([capture.Part("p", points, 100)], policy.capture_bar) for points in _edge(policy))
+    for policy, bar in ((TENDER, 55), (AUSTERE, 65)):
+        at, below = (capture.Score([capture.Part("p", points, 100)], policy.capture_bar) for points in (bar, bar - 1))
         assert at.passes and not below.passes
     assert found == {
         "tender": [True, False, True, False, True, True],
         "austere": [True, False, False, False, False, True],
     }
-
-
-def _edge(policy):
-    at = {"tender": 55, "austere": 65}[policy.name]
-    return at, at - 1
 
 
 def test_what_each_kind_of_capture_weighs():
@@ -177,7 +170,8 @@ def test_the_inbox_forgets_and_is_bounded(repo, monkeypatch):
         inbox.put(Capture(FAILURE, "dropped"), "day:2")
         assert [item.capture.core for item in inbox.items()] == ["old"]
     assert KEPT_S == 30 * 86400 and ITEMS_MAX == 200
-    assert (AUSTERE.inbox_days, AUSTERE.inbox_max) == (TENDER.inbox_days, TENDER.inbox_max)  # one inbox for both
+    for policy in (TENDER, AUSTERE):  # one inbox for both
+        assert (policy.inbox_days, policy.inbox_max) == (30, 200)
     monkeypatch.setattr("gitmem.store.inbox.time.time", lambda: now + 30 * 86400 - 60)
     with Inbox(repository, is_read_only=True) as inbox:
         assert [item.capture.core for item in inbox.items()] == ["old"]
