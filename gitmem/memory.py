@@ -223,7 +223,10 @@ class Memory:
         capturing.note_use(self.desk, ids, session)
 
     def reveal(self, path: str) -> Revealed:
-        """Return the lessons that have faded around a file, a folder or an entity. Looking changes nothing."""
+        """Return the lessons that have faded around a file, a folder or an entity. Looking changes nothing.
+
+        Raises NoLog, Refused.
+        """
         from gitmem.cases import cautioning
 
         return cautioning.reveal(self.desk, path)

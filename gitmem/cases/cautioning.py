@@ -13,7 +13,7 @@ from gitmem.cases.results import Faded, Revealed
 from gitmem.core import dates, entities, gate
 from gitmem.core.lessons import caution, policies
 from gitmem.core.lineages import entity_key
-from gitmem.errors import NoLog, Refused
+from gitmem.errors import Refused
 from gitmem.store import activity, lessons
 
 TYPE_CHECKING = False
@@ -32,13 +32,9 @@ NOTES_MAX = 4
 
 def reveal(desk: Desk, typed: str) -> Revealed:
     """Do what `Memory.reveal` says."""
-    path = desk.canonical(typed)
-    policy = desk.lesson_policy()
-    try:
-        cache = desk.cache()
-    except NoLog:
-        return Revealed(path, [], 0, policy.label)
-    return _around(desk, cache, policy, path, below=True)
+    whole = desk.entity(typed) in ("", ".") and bool(typed.strip())
+    path = "." if whole else desk.canonical(typed)
+    return _around(desk, desk.cache(), desk.lesson_policy(), path, below=True)
 
 
 def cautions(
@@ -77,25 +73,30 @@ def _keys(path: str) -> list[str]:
 
 
 def _around(desk: Desk, cache: Cache, policy: Policy, path: str, *, below: bool) -> Revealed:
-    """Return the latent lessons at a path and at what it lies in, and with `below` at what lies in it."""
+    """Return the latent lessons at a path and at what it lies in, and with `below` at what lies in it (`.`: all)."""
     shelf = lessons.Shelf(cache)
-    ids = shelf.by_paths(_keys(path), LOOKED_MAX)
-    if below:
-        ids = list(dict.fromkeys([*ids, *shelf.below(entity_key(path), LOOKED_MAX)]))[:LOOKED_MAX]
-    if not ids:
+    at = shelf.by_paths(_keys(path), LOOKED_MAX) if path != "." else []
+    ids: list[str] | None = at
+    if path == ".":
+        ids = None
+    elif below:
+        ids = list(dict.fromkeys([*at, *shelf.below(entity_key(path), LOOKED_MAX)]))
+    if ids == []:
         return Revealed(path, [], 0, policy.label)
     book = lessons.book(cache, policy, dates.of_seconds(time.time()), ids)
     scope = _scope(desk, path)
     found = []
     for lesson in book.lessons.values():
-        if lesson.id not in ids or lesson.is_hidden or lesson.under or not lesson.marks.isdisjoint(("mute", "pin")):
+        if lesson.is_hidden or lesson.under or not lesson.marks.isdisjoint(("mute", "pin")):
             continue
-        if policy.band(lesson.group_access) == policies.LATENT and entities.sees(scope, lesson.scope):
+        if (ids is not None and lesson.id not in ids) or not entities.sees(scope, lesson.scope):
+            continue
+        if policy.band(lesson.group_access) == policies.LATENT:
             points = caution.caution([(lesson.group_access, lesson.severity)], policy)
             found.append(Faded(lesson, points))
     found.sort(key=lambda one: (-one.points, -one.lesson.group_access, one.lesson.order))
-    total = caution.caution(((one.lesson.group_access, one.lesson.severity) for one in found), policy)
-    return Revealed(path, found, total, policy.label)
+    here = [(one.lesson.group_access, one.lesson.severity) for one in found if one.lesson.id in at]
+    return Revealed(path, found, caution.caution(here, policy), policy.label)
 
 
 def _scope(desk: Desk, path: str) -> str:

@@ -90,7 +90,7 @@ def _faded(answer: Mapping[str, Any]) -> Iterator[Line]:
     yield Line(
         ("heading", f"{plural(len(lessons), 'faded lesson')} around "),
         ("entity", answer["path"]),
-        ("heading", f": caution +{answer['caution']}"),
+        ("heading", f": caution +{answer['caution']}" if answer["caution"] else ""),
     )
     for lesson in lessons:
         yield EMPTY

@@ -324,7 +324,10 @@ def test_an_edit_near_faded_lessons_asks_for_care_once_and_tells_nothing_of_them
     assert world.edit("lib/pool.py") == world.edit("README") == ""
     told = world.cli("reveal", "src/pool.py", cwd=world.repo).stdout
     assert "Xylophones rust" in told and "Zebras" in told and "Near and fresh" not in told and "Elsewhere" not in told
-    assert "Elsewhere" in world.cli("reveal", "docs", cwd=world.repo).stdout
+    below = world.cli("reveal", "docs", "--json", cwd=world.repo).json
+    assert ["Elsewhere" in one["core"] for one in below["lessons"]] == [True] and below["caution"] == 0
+    assert len(world.cli("reveal", ".", "--json", cwd=world.repo).json["lessons"]) == 3
+    assert world.cli("reveal", "", cwd=world.repo).code == 15
     assert "no lesson has faded" in world.cli("reveal", "lib", cwd=world.repo).stdout
     assert world.git("rev-parse", "refs/decisions/log", cwd=world.repo) == tip  # looking changes nothing
     again = world.cli("reveal", "src/pool.py", "--json", cwd=world.repo).json
@@ -389,7 +392,8 @@ def test_where_nobody_keeps_decisions_nothing_is_noted(make_repo, cli, git):
     assert not (repo / ".git" / "gitmem").exists()
     told = cli("inbox", cwd=repo)
     assert told.code == 0 and "empty" in told.stdout and not (repo / ".git" / "gitmem" / "inbox.sqlite").exists()
-    assert cli("reveal", "a.py", cwd=repo).code == 0
+    told = cli("reveal", "a.py", cwd=repo)
+    assert told.code == 10 and "no decision log" in told.stderr
 
 
 def test_a_worktree_shares_the_inbox_and_a_bare_repository_has_one(world, git, cli, tmp_path):
@@ -398,6 +402,8 @@ def test_a_worktree_shares_the_inbox_and_a_bare_repository_has_one(world, git, c
     assert [one["core"] for one in cli("inbox", "--json", cwd=tmp_path / "tree").json["waiting"]] == [FAILING]
     git("clone", "-q", "--bare", str(world.repo), str(tmp_path / "bare.git"), cwd=tmp_path)
     assert cli("inbox", cwd=tmp_path / "bare.git").code == 0
+    assert cli("reveal", "src/pool.py", cwd=tmp_path / "bare.git").code == 10  # a bare clone has no log
+    git("fetch", "-q", "origin", "refs/decisions/log:refs/decisions/log", cwd=tmp_path / "bare.git")
     assert cli("reveal", "src/pool.py", cwd=tmp_path / "bare.git").code == 0
 
 

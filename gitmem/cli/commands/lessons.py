@@ -286,7 +286,9 @@ def inbox(
 
 @command("reveal", "capturing:reveal", heading=HEADING)
 def reveal(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A file, a folder, or what is in a file.")],
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A file, a folder, or what is in a file; . at the root is all.")
+    ],
     as_json: o.Json = False,
 ) -> None:
     """Show the lessons that have faded around a file. Looking changes nothing.
