@@ -172,7 +172,7 @@ OPTIONAL: dict[str, tuple[str, ...]] = {
     "lesson": ("topic", "paths", "outcome", "cost", "severity", "binding", "targets", "evidence", "base", "tags"),
     "gist": ("reason",),
     "use": ("commit", "paths", "evidence"),
-    "sleep": ("was", "becomes", "topic"),
+    "sleep": ("was", "becomes"),
     "undo": ("was", "becomes"),
 }
 #: A word of these that we do not know makes the event newer, not malformed (R12).

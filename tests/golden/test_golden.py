@@ -31,7 +31,7 @@ def table(name: str, folder: Path = EVENTS) -> Any:
 
 
 @pytest.mark.parametrize(
-    "surroundings",
+    "odd",
     [
         {},
         {"TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONHASHSEED": "7"},
@@ -39,10 +39,10 @@ def table(name: str, folder: Path = EVENTS) -> Any:
     ],
     ids=["here", "Kathmandu in C", "Newfoundland in Turkish"],
 )
-def test_the_code_makes_each_golden_file_byte_for_byte(surroundings):
+def test_the_code_makes_each_golden_file_byte_for_byte(odd):
     done = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "golden"), "--check"],
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | surroundings,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | odd,
         capture_output=True,
         text=True,
     )

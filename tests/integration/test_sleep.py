@@ -453,3 +453,65 @@ def test_people_read_it_in_their_language_and_on_a_narrow_pipe(repo, cli, shell)
     done = shell("git decisions lessons --band all | head -n 1; git decisions history $(git decisions log --json "
                  "| sed 's/.*\"id\": \"\\([0-9a-f]*\\)\".*/\\1/') | head -n 1", cwd=repo)  # fmt: skip
     assert done.code == 0 and "rror:" not in done.stdout, done.stdout
+
+
+def test_a_principle_waits_for_a_person_as_well(repo, person):
+    """Two rules of one direction, ratified; it speaks the words of the one with more behind it."""
+    for topic, several in (
+        ("retries", OTHERS),
+        ("migrations", ("A migration locked the table.", *OTHERS[:2], OTHERS[2])),
+    ):
+        written(
+            repo,
+            *(lesson(f"{core} ({topic})", 3, commit=n, topic=topic, outcome=-40) for n, core in enumerate(several, 1)),
+        )
+    person("sleep")
+    for rule in person("rules", "--json").json["rules"]:
+        person("ratify", rule["id"], "-r", "So it is.")
+    done = person("sleep", "--json").json["outcomes"]
+    assert [one["action"] for one in done] == ["promote", "digest"]
+    (item,) = person("review", "--json").json["items"]
+    principle = item["rule"]
+    assert (principle["rank"], principle["count"], principle["direction"]) == ("principle", 2, -1)
+    assert principle["text"] == "A migration locked the table. (migrations)"
+    assert {one["text"] for one in principle["evidence"]} == {principle["text"], f"{OTHERS[0]} (retries)"}
+    person("ratify", f"R-{principle['id'][:8]}", "-r", "In general, too.")
+    told = person("rules", "--json").json["rules"]
+    assert [(one["rank"], one["trust"]) for one in told] == [("rule", "ratified")] * 2 + [("principle", "ratified")]
+    person("retract", told[0]["id"], "-r", "Not any more.")
+    assert [one["rank"] for one in person("rules", "--json").json["rules"]] == ["rule"]
+
+
+def test_a_rule_waits_on_evidence_that_nobody_had_when_it_was_promoted(repo, person):
+    ids = a_rule(repo)
+    person("sleep")
+    person("retract", ids[1], "-r", "Wrong.")
+    assert person("review", "--json").json["waiting"] == 0
+    written(repo, lesson("Retries, again.", 0, commit=9, topic="retries"))
+    assert person("review", "--json").json["waiting"] == 1
+    assert person("status", "--json").json["review"]["waiting"] == 1
+
+
+def test_400_days_with_a_seal_and_three_sleeps_leave_a_lesson_as_it_was(repo, cli):
+    """Its derived state, byte for byte, as the cache gives it; its twin has faded."""
+    sealed, twin = written(
+        repo,
+        lesson("The fixture needs the time zone set.", 420, commit=1, severity=30),
+        lesson("Retries hid the first error.", 420, commit=1, severity=30),
+    )
+    written(repo, use(sealed, 415, 2), use(twin, 415, 2))
+    mark = {"kind": "mark", "targets": [sealed], "reason": "so"}
+    start, end = ago(410), ago(10)
+    (seal,) = written(repo, mark | {"action": "seal", "recorded_at": start, "after": [sealed]})
+    for days in (300, 200, 100):
+        assert cli("sleep", "--as-of", ago(days), cwd=repo).code == 0
+        written(repo, use(sealed, days, 1000 + days))
+    written(repo, mark | {"action": "unseal", "recorded_at": end, "after": [seal]})
+    memory = Memory.open(os.fspath(repo))
+    policy, cache = memory.desk.lesson_policy(), memory.desk.cache()
+    before = shelf.book(cache, policy, start, is_past=True).lessons
+    after = shelf.book(cache, policy, end).lessons
+    memory.close()
+    as_bytes = [json.dumps(one[sealed].state(), sort_keys=True) for one in (before, after)]
+    assert as_bytes[0] == as_bytes[1]
+    assert (before[twin].band, after[twin].band, after[twin].said) == ("near", "latent", {"tender": "latent"})
