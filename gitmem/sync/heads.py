@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from gitmem.store.repository import Repository
 
 HEADS = "refs/heads/"
+#: So many answers about one commit are kept.
+ANSWERS_MAX = 200
 
 
 class Head:
@@ -206,6 +208,8 @@ def _changed(repository: Repository, words: Sequence[str], pair: tuple[str, str]
             return []
         if result.rc != 0:
             return []
+        if len(at.changed) >= ANSWERS_MAX:  # of a server: each entity asks its own question
+            at.changed.clear()
         at.changed[words] = [name for name in result.out.decode("utf-8", "replace").split("\0") if name]
     return at.changed[words]
 
