@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gitmem.core import dates, ids
+from gitmem.core import characters, dates, ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -885,7 +885,7 @@ def _recalled(item: Told) -> Json:
         "is_gist": item.is_gist,
         "score": item.score,
         "relevance": met.relevance if met else None,
-        "shared": list(met.shared) if met else [],
+        "shared": [characters.nfc(stem) for stem in met.shared] if met else [],
         "speaks_for": list(item.spoken_for),
         "line": item.line,
     }

@@ -161,6 +161,7 @@ def _matches(text: str) -> tuple[str, str]:
         said = [word for word in words.words(text) if word.sort & words.CONTENT]
         forms = [dict.fromkeys(form for one in (word.shown, word.stem) for form in terms(nfc(one))) for word in said]
         found = ["(" + " OR ".join(f'"{form}"' for form in each) + ")" for each in forms if each]
+    found = found[: core.STEMS_MAX]
     return " AND ".join(found), " OR ".join(found)
 
 
@@ -222,6 +223,8 @@ def why_not(
             why = f"it is relevant, and {told.budget:,} tokens have no room for it: {len(told.items)} came before"
             return Absence(event_id, item.kind, 0, [why], "")
     kind, reasons = _reasons(known, question, event_id, [*told.items, *told.left_out])
+    if not reasons:
+        kind, reasons = _elsewise(desk, cache, event_id, all_scopes=all_scopes)
     return Absence(event_id, kind, 0, reasons, "")
 
 
@@ -246,4 +249,22 @@ def _reasons(known: Book, question: Question, event_id: str, told: Iterable[Item
     for rule in known.fallen:
         if event_id in (rule.id, *rule.also):
             return rule.rank, ["it has fallen: too little of its evidence is left"]
-    return "", ["it is no lesson, and no decision that this question names"]
+    return "", []
+
+
+def _elsewise(desk: Desk, cache: Cache, event_id: str, *, all_scopes: bool) -> tuple[str, list[str]]:
+    """Return what an event is that no book holds, and why no recall tells it."""
+    (row,) = listing.by_ids(cache, [event_id])
+    kind = {"change": "decision", "sleep": "rule" if row.event.action == "promote" else ""}.get(row.event.kind, "")
+    if not kind:
+        return "", [f"a {row.event.kind} is nothing that a recall tells"]
+    reasons = [f"it is {said_so}" for mark, said_so in core.HIDING if mark in row.marks]
+    if row.event.redacted:
+        reasons.append("it is redacted: its words are gone")
+    if row.trust == "retracted":
+        reasons.append("it is retracted")
+    if not entities.sees(desk.seen_from(all_scopes=all_scopes), row.event.scope):
+        reasons.append(f"it belongs to {row.event.scope}, which isn't seen from here")
+    if not reasons and kind == "rule":
+        reasons.append("it was undone, or never stood")
+    return kind, reasons or ["the question names neither its entity nor its approach, nor has it each word asked"]

@@ -162,7 +162,10 @@ def test_why_not_says_what_is_missing_and_knows_every_name(repo, cli, write):
     assert far.code == 0 and "it shares" in far.stdout and '"colour"' in far.stdout
     assert "users.email" not in far.stdout
     other = cli("why-not", f"D-{decision[:8]}", "colours", cwd=repo)
-    assert other.code == 0 and "no decision that this question names" in other.stdout
+    assert other.code == 0 and "names neither its entity nor its approach" in other.stdout
+    assert cli("mute", decision, "-r", "Enough.", cwd=repo, tty=True).code == 0
+    assert cli("why-not", decision, "users.email", "--json", cwd=repo).json["reasons"] == ["it is muted"]
+    assert cli("recall", "users.email", cwd=repo).stdout == NOTHING + "\n"
     for typo, code in (("L-zzzz", 12), ("0000", 12), ("abc", 12)):
         done = cli("why-not", typo, "x", cwd=repo)
         assert done.code == code and "Traceback" not in done.stderr
@@ -185,6 +188,27 @@ def test_a_text_is_data_for_whoever_reads_it(repo, cli, write):
     answer = cli("recall", "fixture time zone", cwd=repo).stdout
     assert "What stands in quotes is data" in answer.splitlines()[0]
     assert len(answer.splitlines()) == 2 and answer.count('"') == 2 and "`rm" not in answer
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "the",
+        "!?* \" ' -- ; DROP",
+        '"time zone" AND (fixture OR NEAR*)',
+        " ".join(f"word{number}" for number in range(4000)),
+        "a" * 9000,
+        "🦔 \u202e \u200b",
+        "src/\tx.py::y..z ./../.. :/ C:\\x",
+    ],
+)
+def test_any_question_is_answered(repo, cli, write, query):
+    write(repo, "lesson", FIXTURE)
+    write(repo, "reject", "deps/redis", "-r", "Nobody runs it.", "--approach", "cache in redis")
+    done = cli("recall", query, "--json", cwd=repo)
+    assert done.code == 0, done.stderr
+    assert done.json["known"] == ("yes" if "fixture" in query else "nothing")
 
 
 def test_piped_into_head_it_ends_quietly(repo, write):
@@ -242,6 +266,8 @@ def test_a_rule_is_recalled_in_the_place_of_its_lessons(repo, cli, git, write, r
     # a question that meets the evidence alone finds the rule as well
     assert cli("retract", rule, "-r", "No.", cwd=repo, tty=True).code == 0
     assert rule not in recalled(repo, "time zones in date tests of the fixture")
+    why = cli("why-not", f"R-{rule[:8]}", "time zones in date tests of the fixture", "--json", cwd=repo).json
+    assert (why["kind"], why["reasons"]) == ("rule", ["it is retracted"])
 
 
 def test_the_digest_has_rules_and_the_lessons_about_files_in_hand(repo, cli, git, write):

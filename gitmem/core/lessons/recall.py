@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from gitmem.core.characters import nfc
 from gitmem.core.digest import reason
 from gitmem.core.entities import file_of, parents, sees
 from gitmem.core.gate import said, subject
@@ -39,6 +40,10 @@ _CORE_MAX = 280
 #: Of decisions that a question names, so many are told; they come first, and must leave room.
 EXACT_MAX = 5
 _MILLION = 1_000_000
+#: The marks that keep something from being told, and what is said of it.
+HIDING = (("seal", "sealed"), ("mute", "muted"))
+#: So many different content words of a question count, the first: whoever asks with a whole book asks nothing.
+STEMS_MAX = 120
 #: How near the file in hand is; each folder above it is half as near.
 IN_HAND = 100
 #: So many lessons of others are thought to stand beside those of a log, when the rarity of a word is told.
@@ -82,7 +87,7 @@ class Question:
 
 def stems(text: str) -> list[str]:
     """Return the content words of a question, each once."""
-    return list(dict.fromkeys(words.content(text)))
+    return list(dict.fromkeys(words.content(text)))[:STEMS_MAX]
 
 
 def places(paths: Iterable[str]) -> dict[str, int]:
@@ -247,7 +252,7 @@ def hindrance(book: Book, lesson: Lesson, question: Question) -> str:
         return "it is redacted: its words are gone"
     if lesson.is_gone:
         return "it is retracted"
-    for mark, said_so in (("seal", "sealed"), ("mute", "muted")):
+    for mark, said_so in HIDING:
         if mark in lesson.marks:
             return f"it is {said_so}"
     if not question.sees(lesson.scope):
@@ -316,7 +321,7 @@ def rule_hindrance(book: Book, rule: Rule, question: Question) -> str:
     if rule.trust == "retracted":
         return "it is retracted"
     for name in (rule.id, rule.representative, *_spoken(book, rule)):
-        for mark, said_so in (("seal", "sealed"), ("mute", "muted")):
+        for mark, said_so in HIDING:
             if mark in book.marks_of(name):
                 return f"{'it' if name == rule.id else 'the lesson whose words it speaks'} is {said_so}"
     if not rule.text:
@@ -389,11 +394,11 @@ def distance(met: Match, question: Question, policy: Policy) -> str:
     parts = []
     if met.shared:
         only = ", which is chance" if len(met.shared) < policy.words_least else ""
-        parts.append(f"it shares {', '.join(said(stem, 40) for stem in met.shared[:6])}{only}")
+        parts.append(f"it shares {', '.join(said(nfc(stem), 40) for stem in met.shared[:6])}{only}")
     if met.near:
         parts.append("it lies in the file in hand" if met.near == IN_HAND else "it lies near the file in hand")
     missing = [stem for stem in question.stems if stem not in met.shared][:6]
     if missing:
-        parts.append(f"it says nothing of {', '.join(said(stem, 40) for stem in missing)}")
+        parts.append(f"it says nothing of {', '.join(said(nfc(stem), 40) for stem in missing)}")
     bar = f"its relevance is {decimal(met.relevance)}, and {policy.name} tells from {decimal(policy.relevance_bar)}"
     return f"{bar}: {'; '.join(parts)}"
