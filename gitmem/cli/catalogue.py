@@ -92,9 +92,19 @@ FAMILIES = (
 
 def every() -> list[Command]:
     """Return all commands in the order of the help text."""
+    return [_described(one) for one in defined()]
+
+
+def named(words: str) -> Command:
+    """Return the command that is called by `words`."""
+    return next(_described(one) for one in defined() if one.words == words)
+
+
+def defined() -> list[Defined]:
+    """Return the definitions of all commands in the order of the help text."""
     # Importing a family defines its commands.
     headings = [import_module(f"gitmem.cli.commands.{name}").HEADING for name in FAMILIES]
-    return [_described(defined) for defined in sorted(commands.DEFINED, key=lambda one: headings.index(one.heading))]
+    return sorted(commands.DEFINED, key=lambda one: headings.index(one.heading))
 
 
 def _described(defined: Defined) -> Command:
