@@ -1,8 +1,8 @@
 """A quarantine of objects: what came from elsewhere can be read here, and is not ours until it is kept.
 
 It is a folder beside our own objects, and a git that writes into it reads both. So whatever a remote sends can be
-checked, rewritten and refused, and what is refused was never in the repository. What is kept goes through a pack of
-exactly what a tip reaches: nothing that merely came along does.
+checked, rewritten and refused, and what is refused was never in the repository. What is kept is a pack of exactly what
+a tip reaches: nothing that merely came along is taken in.
 
 A process that was killed leaves its folder; the next fetch removes it, and so does a redaction, for it may hold what
 had to go.
@@ -14,7 +14,7 @@ import os
 from types import TracebackType
 
 from gitmem.store import git
-from gitmem.store.plumbing_log import PACK_FROM, WRITING, PlumbingLog
+from gitmem.store.plumbing_log import PACK_FROM, READING, WRITING, PlumbingLog
 from gitmem.store.repository import Repository, unwritable
 
 FOLDER = "incoming"
@@ -63,6 +63,8 @@ class Quarantine:
         `commits` is about how many these are: few become loose objects, many a pack. Raises GitFailed.
         """
         few = 3 * commits < PACK_FROM
+        if not few and self._moved_whole(tip, known):
+            return
         taking = ("unpack-objects", "-q", "--strict") if few else ("index-pack", "--stdin", "--strict")
         words = ("pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset")
         give = self.log.repository
@@ -97,6 +99,50 @@ class Quarantine:
             raise git.failed(words, rc, said, also="; nothing was changed")
         if done.rc != 0:
             raise git.failed(taking, done.rc, done.err, also="; nothing was changed")
+
+    def _moved_whole(self, tip: str, known: list[str]) -> bool:
+        """Move what came into our store as it is, if it is one pack of just what is to be kept; else do nothing.
+
+        Git has hashed all of it as it came, and whoever calls has held it to more than git's own checks do.
+        """
+        try:
+            (found,) = [name[:-5] for name in os.listdir(f"{self.path}/pack") if name.endswith(".pack")]
+            loose = any(len(name) == 2 for name in os.listdir(self.path))
+        except (OSError, ValueError):
+            return False
+        source, place = f"{self.path}/pack/{found}", f"{self.repository.objects_dir}/pack"
+        if loose or os.path.exists(f"{place}/{found}.pack") or not os.path.exists(f"{source}.idx"):
+            return False
+        here = self.log.repository
+        words = (*READING, "rev-list", "--objects", "--no-object-names", tip, *("^" + oid for oid in known), "--")
+        listed = here.git(*words, env=git.RAW, check=False)
+        with open(f"{source}.idx", "rb") as file:
+            index = file.read()
+        names = here.git("show-index", f"--object-format={here.form.name}", input=index, check=False)
+        if not listed or {line.split()[1] for line in names.splitlines()} != set(listed.split()):
+            return False
+        kinds = [kind for kind in (".pack", ".rev", ".idx") if os.path.exists(source + kind)]  # git looks for the last
+        try:
+            os.makedirs(place, exist_ok=True)
+            for kind in kinds:
+                _flush(source + kind)
+            for kind in kinds:
+                os.rename(source + kind, f"{place}/{found}{kind}")
+            _flush(place)
+        except OSError:  # another file system, say: then what is left goes the other way
+            for kind in kinds:
+                if os.path.exists(f"{place}/{found}{kind}") and not os.path.exists(source + kind):
+                    os.rename(f"{place}/{found}{kind}", source + kind)
+            return False
+        return True
+
+
+def _flush(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def sweep(repository: Repository) -> None:

@@ -14,6 +14,8 @@ from travelling import REF, SEEN, objects_of, said, script_at, state_of, tip
 
 from gitmem.core.drafts import Draft
 from gitmem.memory import Memory
+from gitmem.store.repository import locate
+from gitmem.sync.quarantine import Quarantine
 
 # --- there and back ---------------------------------------------------------------------------
 
@@ -264,6 +266,32 @@ def test_a_secret_that_is_known_by_now_does_not_leave(shared, hub, cli, git):
     assert (tip(git, one), tip(git, hub)) == (before, there)
     assert cli("redact", bad, "-r", "It quoted the code.", cwd=one, tty=True).code == 0
     assert said(cli, one, "push")["sent"] >= 1 and found_in(git, hub, "swordfish4711") == []
+
+
+@pytest.mark.parametrize("more", [False, True], ids=["just the log", "something besides"])
+def test_a_pack_is_moved_as_it_came_where_it_holds_what_is_kept_and_nothing_besides(clones, cli, git, more):
+    one, two = clones
+    memory = Memory.open(str(one))
+    for number in range(40):
+        fields = {"entity_path": f"t.c{number}", "change_type": "add", "reasoning": "One of many."}
+        memory.record(Draft("change", fields))
+    memory.close()
+    junk = git("hash-object", "-w", "--stdin", cwd=one, input="it merely came along")
+    wanted = git("rev-list", "--objects", "--no-object-names", REF, cwd=one).split()
+    packed = subprocess.run(
+        ["git", "pack-objects", "--stdout", "-q"], cwd=one, capture_output=True, check=True,
+        input="".join(f"{oid}\n" for oid in [*wanted, *([junk] if more else [])]).encode(),
+    ).stdout  # fmt: skip
+    store, before = two / ".git/objects/pack", objects_of(git, two)
+    with Quarantine(locate(str(two))) as quarantine:
+        there = {**os.environ, **quarantine.env}
+        subprocess.run(["git", "index-pack", "--stdin"], cwd=two, input=packed, env=there, check=True, stdout=-3)
+        (came,) = Path(quarantine.path).glob("pack/*.pack")
+        quarantine.keep(tip(git, one), [], 41)
+        assert came.exists() is more and (store / came.name).exists() is not more
+    assert objects_of(git, two) == before | set(wanted)
+    git("update-ref", REF, tip(git, one), cwd=two)
+    is_sound(git, cli, two)
 
 
 # --- redaction --------------------------------------------------------------------------------
