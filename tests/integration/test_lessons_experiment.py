@@ -107,6 +107,6 @@ def test_a_year_of_lessons_keeps_the_size_of_what_is_told(tmp_path):
     for row in rows:
         assert 0 < row["recall_max"] <= found["budget"] and 0 < row["digest"] <= 2048
         assert row["answered"] == "8/8"
-    assert rows[-1]["at_hand"] > 0
+    assert rows[-1]["told"] > 0
     assert found["first_day"] == ["rejected"] and found["fact"][0].startswith("[exact] D-")
     assert set(found["unknown"]) == {"nothing"}
