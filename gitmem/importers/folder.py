@@ -164,8 +164,9 @@ class Added:
                     self._moves[commit][new] = old
 
     def _first(self, path: str) -> dict[str, tuple[str, str]]:
-        # Whatever is configured: a root commit adds files too. No name begins with a slash, so a commit does.
-        args = ["log", "-z", "--root", "--no-follow", "--no-show-signature", "--no-color", "--no-renames"]
+        # Whatever is configured: a root commit adds files too, and so does a merge (`-c`), where neither side had them.
+        # No name begins with a slash, so a commit does.
+        args = ["log", "-z", "-c", "--root", "--no-follow", "--no-show-signature", "--no-color", "--no-renames"]
         args += ["--diff-filter=A", "--name-only", "--format=/%H %ct", "HEAD", "--"]
         stream = Stream([*args, path], self._place)
         try:

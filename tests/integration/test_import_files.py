@@ -101,6 +101,25 @@ def test_a_migration_with_a_folder_of_its_own_goes_forward_and_is_as_old_as_the_
     ]
 
 
+def test_a_file_that_a_merge_added_is_as_old_as_the_merge_and_others_as_the_commit_that_added_them(repo, cli, git):
+    write(repo, "m/1.sql", "CREATE TABLE one (id int);")
+    committed(git, repo)
+    git("checkout", "-q", "-b", "side", cwd=repo)
+    write(repo, "m/2.sql", "CREATE TABLE two (id int);")
+    committed(git, repo)
+    git("checkout", "-q", "main", cwd=repo)
+    then = {"GIT_AUTHOR_DATE": "2022-02-02T02:02:02Z", "GIT_COMMITTER_DATE": "2022-02-02T02:02:02Z"}
+    git("merge", "-q", "--no-ff", "--no-commit", "side", cwd=repo)
+    write(repo, "m/3.sql", "CREATE TABLE three (id int);")
+    git("add", "-A", cwd=repo)
+    git("commit", "-q", "-m", "Merge, and a table more", cwd=repo, env=then)
+    done = cli("import", "sql", "m", "--json", cwd=repo).json
+    assert done["appended"] == 6 and done["skipped"] == []
+    commits, merge = "2021-05-06T07:08:09.000000Z", "2022-02-02T02:02:02.000000Z"
+    made = {name: time for kind, name, time in changes(cli, repo) if kind == "create"}
+    assert made == {"one": commits, "two": commits, "three": merge}
+
+
 def test_old_migrations_never_reopen_what_was_rejected_since_and_a_new_file_is_never_silently_active(repo, cli, git):
     cli("reject", "users.card_pan", "-r", "No card data in our tables.", cwd=repo, tty=True)
     write(repo, "db/20190314101112_users.sql", SQL)
