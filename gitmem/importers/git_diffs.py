@@ -19,7 +19,7 @@ from gitmem.importers.git_process import Ended, Place, Stream
 KEPT_MAX = 4096
 LINES_MAX = 400_000
 FILES_MAX = 2000
-#: A longer line is compared by its beginning.
+#: A longer line is compared by its beginning, and is in no fingerprint.
 LINE_MAX = 16 * 1024
 #: A larger file is not read as a whole.
 BLOB_MAX = 1 << 20
@@ -110,7 +110,7 @@ class Diff:
             kept &= back.marks.hashes
         kept = {value for value in kept if value < limit}
         if kept and standing:
-            kept -= fingerprint.marks(line[: LINE_MAX - 1] for line in standing.split("\n"))
+            kept -= fingerprint.marks(standing.split("\n"))
         # What was cut off was as dense as what was kept.
         return fingerprint.of_marks(kept, lines=len(kept) * (_ALL // limit))
 
@@ -265,7 +265,7 @@ def _read(diff: Diff, lines: Iterator[bytes]) -> bool:
             value = hash_of(bare)
             side = file.added if first == b"+" else file.removed
             side.lines.add(value)
-            if distinctive(text, bare):
+            if len(line) < LINE_MAX and distinctive(text, bare):  # of what was cut the hash would be another
                 side.marks.add(value)
         elif first == b"@":
             in_hunk = True

@@ -860,6 +860,16 @@ def test_a_line_that_stands_in_the_file_after_the_revert_is_no_sign_of_what_was_
     assert made["other.py"]["fingerprint"] == fingerprint.sketch([guard])
 
 
+def test_a_line_too_long_to_be_read_whole_is_in_no_fingerprint(project: Project) -> None:
+    project.commit("Begin", {"app.js": "x = 1\n"})
+    long = "var bundle = [" + "1234567890, " * 3000 + "];"
+    cached = project.commit("Cache rows", {"app.js": "x = 1\n" + CACHE + long + "\n"})
+    project.revert(cached)
+    (made,) = [one["fingerprint"] for one in project.read()[0] if one["change_type"] == "revert"]
+    assert made == fingerprint.sketch(CODE[:10])
+    assert fingerprint.share(made, CACHE.splitlines()) == 100
+
+
 # --- trailers -----------------------------------------------------------------------------------
 
 CHOSE = """\
