@@ -216,12 +216,6 @@ class Memory:
 
         return capturing.inbox(self.desk, keep, drop)
 
-    def note_use(self, ids: Iterable[str], session: str = "") -> None:
-        """Note that lessons (by their whole ids) were of use; the next commit, or sleep, writes it down."""
-        from gitmem.cases import capturing
-
-        capturing.note_use(self.desk, ids, session)
-
     def reveal(self, path: str) -> Revealed:
         """Return the lessons that have faded around a file, a folder or an entity. Looking changes nothing.
 

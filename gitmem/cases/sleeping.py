@@ -19,7 +19,7 @@ from gitmem.core.lessons import sleep as asleep
 from gitmem.core.lessons.book import Book
 from gitmem.core.lessons.ladder import PATTERN
 from gitmem.core.lessons.policies import LATENT
-from gitmem.errors import NoLog, Refused, RuleViolation
+from gitmem.errors import Refused, RuleViolation
 from gitmem.store import lessons as shelf
 from gitmem.store.cache import Cache
 
@@ -57,7 +57,7 @@ def sleep(desk: Desk, *, as_of: str = "", policy: str = "", dry_run: bool = Fals
 
     wrote: list[str] = []
     if dry_run:
-        decide(_cache(desk))
+        decide(desk.cache())
     else:
         desk.cache()  # no log, no sleep: NoLog says what to do
         capturing.flush_uses(desk)  # what was used in this clone counts before it is slept on
@@ -78,7 +78,7 @@ def lessons(
     desk: Desk, *, band: str = "", topic: str = "", path: str = "", limit: int | None = None, all_scopes: bool = False
 ) -> Lessons:
     """Do what `Memory.lessons` says."""
-    cache = _cache(desk)
+    cache = desk.cache()
     book = _book(cache, desk.lesson_policy(), "")
     scope = desk.seen_from(all_scopes=all_scopes)
     fits = _fits(desk, topic, path)
@@ -102,7 +102,7 @@ def lessons(
 
 def rules(desk: Desk, *, everything: bool = False, all_scopes: bool = False) -> Rules:
     """Do what `Memory.rules` says."""
-    book = _book(_cache(desk), desk.lesson_policy(), "")
+    book = _book(desk.cache(), desk.lesson_policy(), "")
     scope = desk.seen_from(all_scopes=all_scopes)
     standing = [
         rule for rule in book.rules if entities.sees(scope, rule.scope) and (everything or rule.rank != PATTERN)
@@ -165,14 +165,6 @@ def undo(desk: Desk, prefix: str, reason: str, *, dry_run: bool = False) -> Reco
 
 def _now() -> str:
     return dates.of_seconds(time.time())
-
-
-def _cache(desk: Desk) -> Cache:
-    """Return the cache; an empty one where there is no log yet: nothing is known then, and that is no error."""
-    try:
-        return desk.cache()
-    except NoLog:
-        return Cache.in_memory()
 
 
 def _book(cache: Cache, policy: Policy, as_of: str) -> Book:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from taken_out import found_in
 
+from gitmem.cases import capturing
 from gitmem.core.calls import Call, Edit
 from gitmem.core.drafts import Draft
 from gitmem.hooks import gate
@@ -251,7 +252,7 @@ def test_the_inbox_never_travels_and_a_redaction_empties_it(world, git, tmp_path
     assert found_in(git, world.repo, "correct-horse-battery-staple") != []
     world.cli("recall", "horse", cwd=world.repo)
     memory = Memory.open(str(world.repo))
-    memory.note_use([lesson], "s1")
+    capturing.note_use(memory.desk, [lesson], "s1")
     memory.close()
     assert world.cli("redact", lesson, "-r", "a secret", cwd=world.repo, tty=True).code == 0
     assert world.waiting() == [] and found_in(git, world.repo, "correct-horse-battery-staple") == []
@@ -278,9 +279,9 @@ def test_uses_of_recalls_are_written_in_one_batch_at_the_next_commit(world, monk
     one = world.teach(monkeypatch, "The fixture needs the time zone set.")
     other = world.teach(monkeypatch, "Retries hid the real error of the client.")
     memory = Memory.open(str(world.repo))
-    memory.note_use([one], "claude:s1")
-    memory.note_use([one, other], "claude:s1")
-    memory.note_use([one, "f" * 64], "")
+    capturing.note_use(memory.desk, [one], "claude:s1")
+    capturing.note_use(memory.desk, [one, other], "claude:s1")
+    capturing.note_use(memory.desk, [one, "f" * 64], "")
     memory.close()
     assert world.events("use") == []
     tip = world.git("rev-parse", "refs/decisions/log", cwd=world.repo)
@@ -295,7 +296,7 @@ def test_uses_of_recalls_are_written_in_one_batch_at_the_next_commit(world, monk
     world.commit("more")
     assert len(world.events("use")) == 2
     memory = Memory.open(str(world.repo))
-    memory.note_use([other], "claude:s2")
+    capturing.note_use(memory.desk, [other], "claude:s2")
     memory.sleep(dry_run=True)
     assert len(world.events("use")) == 2
     memory.sleep()

@@ -93,13 +93,15 @@ def test_a_sleep_in_every_repository_and_a_second_one_finds_nothing(make_repo, c
 
 
 def test_without_a_log_or_without_lessons_it_says_so(repo, cli, git):
-    for words in (["lessons"], ["rules"], ["sleep", "--dry-run"]):
+    listing = (["lessons"], ["rules"], ["sleep", "--dry-run"])
+    for words, code in (*((words, 10) for words in listing), (["sleep"], 10), (["history", "7f3a"], 10),
+                        (["undo", "7f3a", "-r", "so"], 12)):  # fmt: skip
+        assert cli(*words, cwd=repo).code == code, words
+    cli("record", "users.email", "add", "-r", "so", cwd=repo)
+    for words in listing:
         done = cli(*words, cwd=repo)
         assert (done.code, done.stderr) == (0, ""), words
         assert done.stdout.startswith(("no lessons", "no rules", "nothing to put in order"))
-    for words, code in ((["sleep"], 10), (["history", "7f3a"], 10), (["undo", "7f3a", "-r", "so"], 12)):
-        assert cli(*words, cwd=repo).code == code, words
-    cli("record", "users.email", "add", "-r", "so", cwd=repo)
     before = tip(git, repo)
     assert cli("sleep", cwd=repo).stdout == "nothing to put in order: there are no lessons.\n"
     assert tip(git, repo) == before
