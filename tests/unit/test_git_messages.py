@@ -225,10 +225,10 @@ def test_any_message_is_read_without_an_error(message: str) -> None:
     "piece", ["This reverts commit ", A + " ", "Revert (", '"', "(#1", "is a ", ": ", "also ", "\n* ", A[:7] + " (x "]
 )
 def test_the_time_is_linear_in_the_message(piece: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     messages.claim("Revert x\n\n" + piece * 20_000)
     messages.claim(piece * 20_000)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_subjects_are_compared_without_their_numbers_whatever_ends_their_lines() -> None:
