@@ -26,6 +26,7 @@ from gitmem.core.events import Event
 from gitmem.store import batch, components, listing
 from gitmem.store.cache import Cache, StoredDecision, marks_now
 from gitmem.store.components import birth_trust, event_of
+from gitmem.store.glance import parts, placeholders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 #: From so many components on that stood otherwise than now, a summary asks for spans.
 SPANS_FROM = 200
+#: More components than this are looked for in one pass over all events.
+ASKED_MAX = 2000
 #: A row of `decisions`, as `batch.judged_rows` yields it.
 _COLUMNS = "component, scope, names, entity_path, approach, akey, verdict, trust, standing, against, since, events"
 
@@ -278,7 +281,7 @@ class Past(Cache):
     def _judged_apart(self, numbers: Sequence[int]) -> dict[int, list[tuple[object, ...]]]:
         """Return what stood then in some components, of which neither the cache's decisions nor its spans say that."""
         if any(component not in self._apart for component in numbers):
-            begun = self._begun()
+            begun = self._begun(numbers)
             for component in numbers:
                 if component not in self._apart:
                     self._apart[component] = list(self._decisions_of(component)) if component in begun else []
@@ -301,11 +304,17 @@ class Past(Cache):
             self._touched_now = sorted(self._touched())
         return self._touched_now
 
-    def _begun(self) -> set[int]:
-        """Return the components of which anything counts: of the others nothing stood then, and nobody judges them."""
+    def _begun(self, numbers: Sequence[int]) -> set[int]:
+        """Return those of some components of which anything counts: of the others nothing stood then."""
         condition, values = self.counted
-        rows = self.db.execute(f"SELECT DISTINCT e.component FROM events e WHERE {condition}", values)
-        return {component for (component,) in rows if component is not None}
+        if len(numbers) > ASKED_MAX:
+            rows = self.db.execute(f"SELECT DISTINCT e.component FROM events e WHERE {condition}", values)
+            return {component for (component,) in rows if component is not None}
+        found: set[int] = set()
+        for part in parts(numbers):
+            query = f"SELECT DISTINCT e.component FROM events e WHERE e.component IN ({placeholders(part)})"
+            found.update(row[0] for row in self.db.execute(f"{query} AND {condition}", (*part, *values)))
+        return found
 
     def _touched(self) -> set[int]:
         """Return the components that hold an event which doesn't count."""

@@ -87,6 +87,7 @@ def test_spans_say_what_judging_says_also_of_what_came_later(winding, judgements
     several = sorted({data.draw(st.sampled_from(world.visited[0])) for _ in range(2)}, key=world.visited[0].index)
     with pytest.MonkeyPatch.context() as patch, tempfile.NamedTemporaryFile() as file:
         patch.setattr(looking_back, "SPANS_FROM", 0)
+        patch.setattr(looking_back, "ASKED_MAX", data.draw(st.sampled_from((0, looking_back.ASKED_MAX))))
         patch.setattr(spans, "WINDING_FROM", winding)
         patch.setattr(spans, "JUDGEMENTS_MAX", judgements)
         cache = Cache.in_memory()
