@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from gitmem.sync.heads import Head
     from gitmem.sync.messages import Said
 
-#: So many captures are weighed at a commit, the newest, and so many lessons are compared with each.
-WEIGHED_MAX, COMPARED_MAX = 20, 60
+#: So many captures are weighed at a commit, the newest.
+WEIGHED_MAX = 20
 #: A lesson that a hook writes names so many files at most.
 PATHS_MAX = 16
 
@@ -190,7 +190,7 @@ def _chosen(desk: Desk, cache: Cache, inbox: Inbox, head: Head) -> list[_Chosen]
     files = heads.files(desk.repository, head)
     chosen = []
     for group in left:
-        weighed = weigh(cache, policy, group, groups, files)
+        weighed = weigh(desk, cache, policy, group, groups, files)
         if weighed.is_gone:
             inbox.settle(group.items, for_good=True)
         elif weighed.repeats or weighed.score.passes:
@@ -242,33 +242,24 @@ def _grouped(items: Iterable[Item], policy: Policy) -> list[Group]:
     return sorted(found, key=lambda group: (-group.last, group.first.id))
 
 
-def weigh(cache: Cache | None, policy: Policy, group: Group, groups: Iterable[Group], files: Sequence[str]) -> Weighed:
-    """Return what a group of captures is worth now, and which lesson it repeats."""
-    known, lesson = nearest(cache, policy, group.sketch) if cache is not None else (0, None)
-    again = lesson is not None and known >= policy.merge_cut
+def weigh(
+    desk: Desk, cache: Cache | None, policy: Policy, group: Group, groups: Iterable[Group], files: Sequence[str]
+) -> Weighed:
+    """Return what a group of captures is worth now, and which lesson of its scope it repeats."""
+    near: list[tuple[int, Lesson]] = []
+    again: Lesson | None = None
+    if cache is not None:
+        known, near = teaching.alike(cache, policy, group.sketch, _scope(desk, group.capture.paths))
+        again = teaching.repeated(known, near, capture.outcome(group.capture, policy))
+    percent, first = near[0] if near else (0, None)
     others = [group.sketch.alike(other.sketch) for other in groups if other is not group]
-    score = capture.score(group.capture, policy, known=known, waiting=max(others, default=0), in_hand=files)
-    repeats = (lesson.under or lesson.id) if again and lesson is not None else ""
-    return Weighed(group, score, repeats, is_gone=again and lesson is not None and lesson.is_gone)
+    score = capture.score(group.capture, policy, known=percent, waiting=max(others, default=0), in_hand=files)
+    is_gone = first is not None and first.is_gone and percent >= policy.merge_cut
+    return Weighed(group, score, again.id if again is not None and not is_gone else "", is_gone=is_gone)
 
 
-def nearest(cache: Cache, policy: Policy, sketch: Sketch) -> tuple[int, Lesson | None]:
-    """Return the lesson that is most like a sentence, and how like it is in percent; of equals the earlier.
-
-    What is sealed is like nothing: it must not be seen by what it does.
-    """
-    from gitmem.store import lessons
-
-    found = lessons.Shelf(cache).by_words(sketch.stems, COMPARED_MAX)
-    if not found:
-        return 0, None
-    book = lessons.book(cache, policy, dates.of_seconds(time.time()), found)
-    best: tuple[int, Lesson | None] = (0, None)
-    for lesson in sorted(book.lessons.values(), key=lambda one: one.order):
-        like = 0 if lesson.is_sealed else sketch.alike(Sketch(lesson.core))
-        if like > best[0]:
-            best = (like, lesson)
-    return best
+def _scope(desk: Desk, paths: Iterable[str]) -> str:
+    return recording.home_of(desk, next((path for path in paths if entities.place_of(path)), ""))
 
 
 # --- writing ----------------------------------------------------------------------------------
@@ -332,8 +323,7 @@ def _drafts(
             found.append((Draft("use", {"targets": there, "how": "applied"}), by))
     for one in chosen:
         fields = dict(one.draft.fields)
-        first = next((path for path in strings_of(fields.get("paths")) if entities.place_of(path)), "")
-        fields["scope"] = recording.scope_of(desk, first, None, writer)
+        fields["scope"] = _scope(desk, strings_of(fields.get("paths")))
         repeated = cache.event(one.repeats) if one.repeats else None
         if repeated is not None:
             fields |= {"targets": [repeated.id], "scope": repeated.scope}
@@ -383,7 +373,7 @@ def inbox(desk: Desk, keep: Sequence[str] = (), drop: Sequence[str] = ()) -> Cap
             box.settle(group.items, for_good=True)
     left = [group for group in groups if group not in kept and group not in dropped]
     files = changes.in_hand(desk.repository) if left else []
-    waiting = [weigh(cache, policy, group, left, files) for group in left]
+    waiting = [weigh(desk, cache, policy, group, left, files) for group in left]
     return Captured(waiting, recorded, [group.first.id for group in dropped], policy)
 
 

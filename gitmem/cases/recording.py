@@ -207,21 +207,26 @@ def _complete(desk: Desk, fields: dict[str, object]) -> None:
         fields["fingerprint"] = fingerprint.sketch(fingerprint.added_lines(diff))
 
 
+def home_of(desk: Desk, name: str) -> str:
+    """Return the component of an entity's file, else of the working directory."""
+    policy = desk.policy()
+    if policy is None:
+        return ""
+    top, path = desk.repository.work_tree, entities.place_of(name)
+    is_there = bool(top and path and os.path.lexists(f"{top}/{path}"))
+    return policy.scope_of(name, desk.place(), is_there=is_there)
+
+
 def scope_of(desk: Desk, name: str, typed: object, writer: Writer) -> str:
     """Return the scope of what is said of an entity: the component of its file, else of the working directory.
 
     What is `typed` must be a component that holds the working directory and doesn't take a file out of its own,
     or the writer a person. Raises RuleViolation.
     """
-    policy = desk.policy()
-    place = desk.place()
-    own = ""
-    if policy:
-        top, path = desk.repository.work_tree, entities.place_of(name)
-        is_there = bool(top and path and os.path.lexists(f"{top}/{path}"))
-        own = policy.scope_of(name, place, is_there=is_there)
+    own = home_of(desk, name)
     if typed is None:
         return own
+    policy, place = desk.policy(), desk.place()
     wanted = text_of(typed).strip()
     if wanted in ("", ".", "/", ":/"):
         scope, holds = "", own == ""

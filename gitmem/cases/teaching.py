@@ -15,13 +15,14 @@ from gitmem.cases.typed import strings_of, text_of
 from gitmem.core import dates, entities
 from gitmem.core.drafts import Draft
 from gitmem.core.ids import short
-from gitmem.core.lessons import likeness, words
+from gitmem.core.lessons.likeness import Sketch
 from gitmem.store.lessons import Shelf, book
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitmem.cases.desk import Desk
-    from gitmem.core.lessons.book import Lesson
+    from gitmem.core.lessons.book import Book, Lesson
+    from gitmem.core.lessons.policies import Policy
     from gitmem.store.cache import Cache
 
 #: So many lessons that share words with a new one are held against it.
@@ -43,17 +44,19 @@ def teach(desk: Desk, draft: Draft, *, verbatim: Sequence[str] = (), dry_run: bo
         base = heads.base_of(desk.repository, heads.head(desk.repository))
         if base:
             fields["base"] = base
-    repeated: list[Lesson] = []
+    again: list[Lesson] = []
 
     def prepare(cache: Cache, wanted: Draft) -> Draft:
-        repeated[:] = []
-        if not wanted.fields.get("targets"):
-            found = alike(desk, cache, wanted.fields)
-            if found is None:
-                return wanted
-            repeated.append(found)
-            return wanted.with_fields({**wanted.fields, "targets": [found.id], "scope": found.event.scope})
-        return wanted
+        again.clear()
+        if wanted.fields.get("targets"):
+            return wanted
+        sketch = Sketch(text_of(wanted.fields.get("core")))
+        known, near = alike(cache, desk.lesson_policy(), sketch, text_of(wanted.fields.get("scope")))
+        one = repeated(known, near, wanted.fields.get("outcome"))
+        if one is None:
+            return wanted
+        again.append(one)
+        return wanted.with_fields({**wanted.fields, "targets": [one.id]})
 
     wanted = draft.with_fields(fields)
     if verbatim:
@@ -62,7 +65,7 @@ def teach(desk: Desk, draft: Draft, *, verbatim: Sequence[str] = (), dry_run: bo
         done = archiving.record(desk, wanted, verbatim, dry_run=dry_run, prepare=prepare)
     else:
         done = recording.record(desk, wanted, dry_run=dry_run, prepare=prepare)
-    for one in repeated:
+    for one in again:
         done.warnings.append(
             f"said before, in nearly the same words, as L-{short(one.id)}: counted as a recurrence of it, "
             f"{one.times + 1} times now."
@@ -70,29 +73,34 @@ def teach(desk: Desk, draft: Draft, *, verbatim: Sequence[str] = (), dry_run: bo
     return done
 
 
-def alike(desk: Desk, cache: Cache, fields: dict[str, object]) -> Lesson | None:
-    """Return the lesson that says the same in nearly the same words, of the same scope, or None.
+def alike(cache: Cache, policy: Policy, sketch: Sketch, scope: str) -> tuple[Book, list[tuple[int, Lesson]]]:
+    """Return the lessons of a scope that are like a sentence, with in how many percent, the most alike first.
 
-    What says nothing of how it turned out can repeat any; else both turned out the same way.
+    Of equals the earlier. What is sealed is like nothing: it must not be seen by what it does.
     """
-    core = text_of(fields.get("core"))
-    ids = Shelf(cache).by_words(set(words.content(core)), COMPARED_MAX)
-    if not ids:
-        return None
-    policy = desk.lesson_policy()
+    ids = Shelf(cache).by_words(sketch.stems, COMPARED_MAX)
     known = book(cache, policy, dates.of_seconds(time.time()), ids)
-    outcome = fields.get("outcome")
+    found = [
+        (percent, lesson)
+        for lesson in known.lessons.values()
+        if lesson.scope == scope and not lesson.is_sealed and (percent := sketch.alike(Sketch(lesson.core)))
+    ]
+    return known, sorted(found, key=lambda pair: (-pair[0], pair[1].order))
+
+
+def repeated(known: Book, found: Sequence[tuple[int, Lesson]], outcome: object) -> Lesson | None:
+    """Return the lesson that a sentence says once more, of those that are like it (`alike`), or None.
+
+    What says nothing of how it turned out can repeat any; else both turned out the same way. What is kept under
+    another one is said by that.
+    """
     direction = (outcome > 0) - (outcome < 0) if isinstance(outcome, int) else 0
-    best: tuple[int, int, Lesson] | None = None
-    for lesson in known.lessons.values():
-        if lesson.is_hidden or lesson.under or direction not in (0, lesson.direction):
-            continue
-        if lesson.event.scope != fields.get("scope"):
-            continue
-        share = likeness.alike(core, lesson.core)
-        if share >= policy.merge_cut and (best is None or (share, -lesson.event.clock) > best[:2]):
-            best = (share, -lesson.event.clock, lesson)
-    return best[2] if best else None
+    for percent, lesson in found:
+        if percent >= known.policy.merge_cut and not lesson.is_gone and direction in (0, lesson.direction):
+            above = known.lessons.get(lesson.under, lesson)
+            if not above.is_hidden:
+                return above
+    return None
 
 
 def shorten(desk: Desk, prefix: str, text: str, *, reason: str = "", dry_run: bool = False) -> Recorded:

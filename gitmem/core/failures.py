@@ -7,8 +7,6 @@ says one thing.
 
 from __future__ import annotations
 
-import re
-
 #: So many characters at the end of an output are looked through, so many lines, and so many failures are taken.
 OUTPUT_MAX, LINES_MAX, FAILURES_MAX = 200_000, 20_000, 3
 #: A longer line is not one that tells of a test.
@@ -52,6 +50,8 @@ def failures(output: str) -> list[str]:
     """
     if not any(mark in output for mark in _MARKS):
         return []
+    import re  # here: nearly no call of an agent tells of a failed test
+
     form, escapes, took = re.compile("|".join(_FORMS)), re.compile(_ESCAPES), re.compile(_TOOK)
     found: dict[str, None] = {}
     for line in output[-OUTPUT_MAX:].splitlines()[-LINES_MAX:]:
@@ -69,5 +69,7 @@ def failures(output: str) -> list[str]:
 
 def file_of(line: str) -> str:
     """Return the file that the line of a failure names, or an empty string."""
+    import re
+
     found = re.search(_FILE, line)
     return found.group(1) if found else ""

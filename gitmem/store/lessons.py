@@ -20,6 +20,8 @@ from gitmem.store.glance import parts, placeholders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gitmem.core.events import Event
     from gitmem.core.lessons.ladder import Rule
     from gitmem.core.lessons.policies import Policy
@@ -282,15 +284,15 @@ class _Gathered:
             found += [event for row in rows if (event := self._take(row)) is not None]
         return found
 
-    def _take(self, row: tuple[object, ...]) -> Event | None:
+    def _take(self, row: tuple[Any, ...]) -> Event | None:
         """Keep the event of a row; None where it was kept before."""
         _, event_id, _, _, body, redacted, effect, trust, marks = row
         if event_id in self._standings:
             return None
-        event = event_of(str(event_id), body, str(redacted))  # type: ignore[arg-type]
+        event = event_of(event_id, body, redacted)
         self.events.append(event)
         self._standings[event.id] = Standing(
-            str(trust or birth_trust(event)), str(marks or ""), applied=effect in (None, "applied")
+            trust or birth_trust(event), marks or "", applied=effect in (None, "applied")
         )
         return event
 

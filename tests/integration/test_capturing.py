@@ -147,6 +147,13 @@ def test_the_same_again_is_a_recurrence_and_not_a_new_lesson(world):
     assert later["targets"] == [first["id"]] and f"commit:{second_commit}" in later["evidence"]
 
 
+def test_what_turned_out_otherwise_is_not_repeated(world):
+    taught = world.cli("lesson", REASON, "--outcome", "80", "--json", cwd=world.repo, tty=True).json["events"][-1]
+    world.revert(REASON)
+    seen = [one for one in world.lessons() if one["id"] != taught["id"]]
+    assert all(one["targets"] == [] for one in seen) and (seen or world.waiting())
+
+
 def test_an_amend_of_a_revert_doesnt_say_it_twice(world, git):
     world.revert(REASON)
     assert len(world.lessons()) == 1

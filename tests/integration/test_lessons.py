@@ -224,3 +224,14 @@ def test_the_policy_of_lessons_is_the_clone_s_else_the_repository_s(make_repo, c
     (repo / ".decisions.toml").write_text("[lessons]\npolcy = 1\n")
     refused = cli("sleep", cwd=repo)
     assert refused.code == 15 and "lessons.polcy" in refused.stderr and "policy" in refused.stderr
+
+
+def test_what_another_component_learned_is_not_repeated(make_repo, cli):
+    repo = make_repo()
+    (repo / ".decisions.toml").write_text('[components]\nshop = "shop"\nbilling = "billing"\n')
+    for name in ("shop", "billing"):
+        (repo / name).mkdir()
+    first = taught(cli, repo / "shop", CORE)
+    assert first["scope"] == "shop"
+    assert taught(cli, repo / "billing", CORE)["targets"] == []
+    assert taught(cli, repo / "shop", CORE)["targets"] == [first["id"]]

@@ -295,7 +295,6 @@ BOUNDS = (
     Bound("cases/recalling.py", "NAMES_MAX", "convenience", "So many words of a question are looked up as names."),
     Bound("cases/teaching.py", "COMPARED_MAX", "convenience", "So many lessons are held against a new one."),
     Bound("cases/capturing.py", "WEIGHED_MAX", "convenience", "So many captures are weighed at a commit, the newest."),
-    Bound("cases/capturing.py", "COMPARED_MAX", "convenience", "So many lessons are compared with each of them."),
     Bound("cases/capturing.py", "PATHS_MAX", "convenience", "So many files does a lesson name that a hook writes."),
     Bound("cases/cautioning.py", "LOOKED_MAX", "convenience", "So many lessons around an edit are looked at."),
     Bound("cases/cautioning.py", "NOTES_MAX", "convenience", "So many files of one call get a note of caution."),
