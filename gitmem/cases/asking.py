@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def after_call(desk: Desk, call: Call) -> None:
     """Do what `Memory.after_call` says."""
-    if call.failing:
+    if call.failing and _is_here(desk, repository_at(call.cwd)):  # a call may have asked elsewhere as well
         from gitmem.cases import capturing
 
         capturing.noticed(desk, call)

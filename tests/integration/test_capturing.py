@@ -154,6 +154,22 @@ def test_what_turned_out_otherwise_is_not_repeated(world):
     assert all(one["targets"] == [] for one in seen) and (seen or world.waiting())
 
 
+def test_a_failure_is_noted_where_it_was_and_not_where_something_was_asked(world, make_repo):
+    elsewhere = make_repo(name="elsewhere")
+    assert world.cli("record", "users.email", "add", "-r", "so", cwd=elsewhere).code == 0
+    given = {
+        "session_id": "s1",
+        "cwd": str(world.repo),
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": f"cd {elsewhere} && git decisions prior users.email; pytest -q || true"},
+        "tool_response": {"stdout": FAILING},
+    }
+    assert world.cli("hook", "--agent", "claude", cwd=world.repo, input=json.dumps(given)).code == 0
+    assert len(world.waiting()) == 1
+    assert world.cli("inbox", "--json", cwd=elsewhere).json["waiting"] == []
+
+
 def test_an_amend_of_a_revert_doesnt_say_it_twice(world, git):
     world.revert(REASON)
     assert len(world.lessons()) == 1
