@@ -101,9 +101,9 @@ def after_commit(desk: Desk) -> int:
 
 
 def _is_inbox_due(desk: Desk) -> bool:
-    from gitmem.store.local import has_inbox
+    from gitmem.store.local import INBOX_NAME, has_file
 
-    if not has_inbox(desk.repository):
+    if not has_file(desk.repository, INBOX_NAME):
         return False
     from gitmem.store import inbox
 

@@ -10,14 +10,12 @@ gate that can't remember must not stop the same edit for ever.
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Iterable
 
 from gitmem.core.additions import whole
-from gitmem.errors import GitFailed
-from gitmem.store.local import FILE_NAME, KEPT_S, unlink
-from gitmem.store.repository import Repository
+from gitmem.store.local import FILE_NAME, KEPT_S
+from gitmem.store.local_file import LocalFile
 
 #: Raise it with the tables.
 VERSION = 1
@@ -69,63 +67,10 @@ class Reader:
         return self.session or f"?{self.agent}"
 
 
-class Activity:
-    """The file, open. One process at a time writes: `begin` waits, a little, and `end` commits."""
+class Activity(LocalFile):
+    """The file, open."""
 
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
-        self._db: sqlite3.Connection | None = None
-        self.is_kept = False
-
-    def __enter__(self) -> Activity:
-        for again in (True, False):
-            try:
-                self._repository.make_local_dir()
-                self._db = self._opened()
-                self.is_kept = True
-                return self
-            except GitFailed:
-                return self
-            except sqlite3.OperationalError:  # busy, or nothing can be written here
-                self._forget()
-                return self
-            except sqlite3.DatabaseError:  # no database: it advises, and is begun anew
-                self._forget()
-                if again:
-                    unlink(self._path)
-        return self
-
-    def _opened(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
-        self._db = db
-        db.execute("PRAGMA synchronous=OFF")
-        db.execute("BEGIN IMMEDIATE")
-        if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-            for statement in _TABLES.split(";\n"):
-                if statement.strip():
-                    db.execute(statement)
-            db.execute(f"PRAGMA user_version={VERSION}")
-        return db
-
-    @property
-    def _path(self) -> str:
-        return f"{self._repository.local_dir}/{FILE_NAME}"
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        db, self._db = self._db, None
-        if db is None:
-            return
-        try:
-            db.execute("COMMIT" if kind is None else "ROLLBACK")
-        except sqlite3.Error:
-            self.is_kept = False
-        db.close()
-
-    def _forget(self) -> None:
-        if self._db is not None:
-            self._db.close()
-            self._db = None
-        self.is_kept = False
+    NAME, VERSION, TABLES, BUSY_S = FILE_NAME, VERSION, _TABLES, BUSY_S
 
     # --- what a reader was told ---------------------------------------------------------------
 

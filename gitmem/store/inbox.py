@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from gitmem.core import digests
 from gitmem.core.lessons.capture import Capture
 from gitmem.core.lessons.policies import TENDER
-from gitmem.errors import GitFailed
-from gitmem.store.local import INBOX_NAME, has_inbox, unlink
+from gitmem.store.local import INBOX_NAME, has_file, unlink
+from gitmem.store.local_file import LocalFile
 from gitmem.store.repository import Repository
 
 #: Raise it with the tables: the file is then begun anew.
@@ -82,7 +82,7 @@ def id_of(source: str, core: str) -> str:
 def empty(repository: Repository) -> None:
     """Forget all that waits, for nobody can say what it quotes; which lessons were used is no text, and stays."""
     path = f"{repository.local_dir}/{INBOX_NAME}"
-    if not has_inbox(repository):
+    if not has_file(repository, INBOX_NAME):
         return
     try:
         db = sqlite3.connect(path, timeout=5.0, isolation_level=None)
@@ -97,75 +97,12 @@ def empty(repository: Repository) -> None:
         unlink(path)
 
 
-class Inbox:
-    """The file, open; `is_read_only`: nothing is written, and where there is none, none is made."""
+class Inbox(LocalFile):
+    """The file, open."""
 
-    def __init__(self, repository: Repository, *, is_read_only: bool = False) -> None:
-        self._repository = repository
-        self._is_read_only = is_read_only
-        self._db: sqlite3.Connection | None = None
-        self.is_kept = False
-
-    def __enter__(self) -> Inbox:
-        for again in (True, False):
-            try:
-                self._db = self._opened()
-                self.is_kept = self._db is not None and not self._is_read_only
-                return self
-            except (GitFailed, OSError):
-                return self
-            except sqlite3.OperationalError:  # busy, or nothing can be written here
-                self._forget()
-                return self
-            except sqlite3.DatabaseError:  # no database: begun anew
-                self._forget()
-                if again and not self._is_read_only:
-                    unlink(self._path)
-        return self
-
-    def _opened(self) -> sqlite3.Connection | None:
-        if self._is_read_only:
-            if not has_inbox(self._repository):
-                return None
-            db = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
-            self._db = db
-            db.execute("PRAGMA query_only=ON")
-            return db if db.execute("PRAGMA user_version").fetchone()[0] == VERSION else None
-        self._repository.make_local_dir()
-        db = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
-        self._db = db
-        db.execute("PRAGMA synchronous=OFF")
-        db.execute("PRAGMA secure_delete=ON")
-        db.execute("BEGIN IMMEDIATE")
-        if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-            for table in ("items", "settled", "uses"):
-                db.execute(f"DROP TABLE IF EXISTS {table}")
-            for statement in _TABLES.split(";\n"):
-                if statement.strip():
-                    db.execute(statement)
-            db.execute(f"PRAGMA user_version={VERSION}")
-        return db
-
-    @property
-    def _path(self) -> str:
-        return f"{self._repository.local_dir}/{INBOX_NAME}"
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        db, self._db = self._db, None
-        if db is None:
-            return
-        try:
-            if not self._is_read_only:
-                db.execute("COMMIT" if kind is None else "ROLLBACK")
-        except sqlite3.Error:
-            self.is_kept = False
-        db.close()
-
-    def _forget(self) -> None:
-        if self._db is not None:
-            self._db.close()
-            self._db = None
-        self.is_kept = False
+    NAME, VERSION, TABLES, BUSY_S = INBOX_NAME, VERSION, _TABLES, BUSY_S
+    STALE = ("items", "settled", "uses")
+    PRAGMAS = ("synchronous=OFF", "secure_delete=ON")
 
     @property
     def is_due(self) -> bool:

@@ -20,8 +20,9 @@ INBOX_NAME = "inbox.sqlite"
 KEPT_S = 90 * 86400
 
 
-def has_inbox(repository: Repository) -> bool:
-    return os.path.exists(f"{repository.local_dir}/{INBOX_NAME}")
+def has_file(repository: Repository, name: str) -> bool:
+    """Say whether there is a local file of this name."""
+    return os.path.exists(f"{repository.local_dir}/{name}")
 
 
 class Local:
